@@ -1,0 +1,1 @@
+"""Facts, commands, questions, status order and topology names shared by every service."""

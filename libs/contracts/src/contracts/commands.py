@@ -1,0 +1,25 @@
+"""What one service asks another to do; durable, and harmless when repeated."""
+
+from typing import ClassVar
+
+from contracts.facts.messages import MessageAccepted
+from contracts.statement import Statement
+from contracts.topology import COMMANDS
+from contracts.values import MessageRef
+
+
+class RequeueMessage(Statement):
+    """Put a due message to work unless it already is; the dispatcher answers with a fact that tells where the job is.
+
+    Carries the accepted fact itself, so that it works even where the job was lost. Said by reconciler, heard by dispatcher.
+    """
+
+    TYPE: ClassVar[str] = "message.requeue.v1"
+    EXCHANGE: ClassVar[str] = COMMANDS
+
+    ref: MessageRef
+    accepted: MessageAccepted
+
+    def routing_key(self) -> str:
+        """The one service that may do it."""
+        return "dispatcher"

@@ -1,0 +1,30 @@
+"""Every fact, grouped by what it is about."""
+
+from contracts.facts.messages import (
+    MessageAccepted,
+    MessageDeferred,
+    MessageDispatched,
+    MessageDispatchFailed,
+    MessageLost,
+    MessageStatusChanged,
+    MessageUncertain,
+)
+from contracts.facts.numbers import NumberConfigured, NumberConnectionChanged
+from contracts.facts.receipts import EchoObserved, ReceiptRecorded
+from contracts.facts.webhooks import WebhookDelivered, WebhookExhausted
+
+__all__ = [
+    "EchoObserved",
+    "MessageAccepted",
+    "MessageDeferred",
+    "MessageDispatchFailed",
+    "MessageDispatched",
+    "MessageLost",
+    "MessageStatusChanged",
+    "MessageUncertain",
+    "NumberConfigured",
+    "NumberConnectionChanged",
+    "ReceiptRecorded",
+    "WebhookDelivered",
+    "WebhookExhausted",
+]

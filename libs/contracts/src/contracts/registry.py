@@ -1,0 +1,61 @@
+"""Who says and who hears each statement, and how a body becomes one again."""
+
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from contracts import commands, facts, questions
+from contracts.statement import Statement
+
+API, DISPATCHER, STATUS_INGEST, NOTIFIER, RECONCILER = "api", "dispatcher", "status-ingest", "notifier", "reconciler"
+SERVICES = (API, DISPATCHER, STATUS_INGEST, NOTIFIER, RECONCILER)
+
+
+class UnreadableError(Exception):
+    """A body that is no known statement; it carries the reason, never the content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One statement with its speakers and listeners."""
+
+    statement: type[Statement]
+    said_by: tuple[str, ...]
+    heard_by: tuple[str, ...]
+
+
+ENTRIES = (
+    Entry(facts.MessageAccepted, (API,), (DISPATCHER, RECONCILER)),
+    Entry(facts.MessageDispatched, (DISPATCHER,), (API, STATUS_INGEST, RECONCILER)),
+    Entry(facts.MessageDeferred, (DISPATCHER,), (API, RECONCILER)),
+    Entry(facts.MessageUncertain, (DISPATCHER,), (API, RECONCILER)),
+    Entry(facts.MessageDispatchFailed, (DISPATCHER,), (API, RECONCILER)),
+    Entry(facts.MessageStatusChanged, (API,), (NOTIFIER, RECONCILER)),
+    Entry(facts.MessageLost, (RECONCILER,), (API,)),
+    Entry(facts.ReceiptRecorded, (STATUS_INGEST,), (API,)),
+    Entry(facts.EchoObserved, (STATUS_INGEST,), (DISPATCHER,)),
+    Entry(facts.NumberConfigured, (API,), (DISPATCHER,)),
+    Entry(facts.NumberConnectionChanged, (DISPATCHER, STATUS_INGEST), (API, DISPATCHER)),
+    Entry(facts.WebhookDelivered, (NOTIFIER,), (API,)),
+    Entry(facts.WebhookExhausted, (NOTIFIER,), (API,)),
+    Entry(commands.RequeueMessage, (RECONCILER,), (DISPATCHER,)),
+    Entry(questions.RegisterEndpoint, (API,), (NOTIFIER,)),
+    Entry(questions.ListEndpoints, (API,), (NOTIFIER,)),
+    Entry(questions.EndpointRegistered, (NOTIFIER,), (API,)),
+    Entry(questions.Endpoints, (NOTIFIER,), (API,)),
+    Entry(questions.Rejected, (NOTIFIER,), (API,)),
+)
+
+BY_TYPE = {entry.statement.TYPE: entry for entry in ENTRIES}
+
+
+def decode(type_name: str, body: bytes) -> Statement:
+    """The statement in `body`; raises `UnreadableError` for an unknown type or a body that does not fit it."""
+    entry = BY_TYPE.get(type_name)
+    if entry is None:
+        raise UnreadableError("unknown type")
+    try:
+        return entry.statement.model_validate_json(body)
+    except ValidationError as error:
+        places = sorted({".".join(str(part) for part in issue["loc"]) for issue in error.errors(include_input=False)})
+        raise UnreadableError(f"invalid fields: {', '.join(places)[:200]}") from None

@@ -1,0 +1,84 @@
+"""Names of exchanges, queues and routing keys: the map of the broker."""
+
+from dataclasses import dataclass
+
+FACTS = "pilot.facts"
+COMMANDS = "pilot.commands"
+DEAD = "pilot.dead"
+
+EXCHANGES = ((FACTS, "topic"), (COMMANDS, "direct"), (DEAD, "topic"))
+
+DELIVERY_LIMIT = 20
+"""Returns of one delivery before the broker buries it; a safety net, never a retry policy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What a queue listens to."""
+
+    exchange: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A durable quorum queue and its bindings."""
+
+    name: str
+    bindings: tuple[Binding, ...] = ()
+
+
+def _facts(name: str, *keys: str) -> Queue:
+    return Queue(name, tuple(Binding(FACTS, key) for key in keys))
+
+
+DEAD_LETTERS = Queue("dead-letters", (Binding(DEAD, "#"),))
+
+API_MESSAGES = _facts(
+    "api.messages",
+    "message.dispatched",
+    "message.deferred",
+    "message.uncertain",
+    "message.dispatch_failed",
+    "message.lost",
+    "receipt.recorded",
+)
+API_NUMBERS = _facts("api.numbers", "number.connection_changed")
+API_WEBHOOKS = _facts("api.webhooks", "webhook.delivered", "webhook.exhausted")
+DISPATCHER_NUMBERS = _facts("dispatcher.numbers", "number.configured", "number.connection_changed")
+DISPATCHER_ECHOES = _facts("dispatcher.echoes", "echo.observed")
+DISPATCHER_COMMANDS = Queue("dispatcher.commands", (Binding(COMMANDS, "dispatcher"),))
+STATUS_INGEST_MESSAGES = _facts("status-ingest.messages", "message.dispatched")
+NOTIFIER_MESSAGES = _facts("notifier.messages", "message.status_changed")
+RECONCILER_MESSAGES = _facts(
+    "reconciler.messages",
+    "message.accepted.*",
+    "message.dispatched",
+    "message.deferred",
+    "message.uncertain",
+    "message.dispatch_failed",
+    "message.status_changed",
+)
+
+QUEUES = (
+    API_MESSAGES,
+    API_NUMBERS,
+    API_WEBHOOKS,
+    DISPATCHER_NUMBERS,
+    DISPATCHER_ECHOES,
+    DISPATCHER_COMMANDS,
+    STATUS_INGEST_MESSAGES,
+    NOTIFIER_MESSAGES,
+    RECONCILER_MESSAGES,
+)
+"""Every static queue; all are declared by every service, so that no fact is published into nothing."""
+
+
+def lane_queue(instance: str) -> Queue:
+    """The queue of one WhatsApp number."""
+    return Queue(f"messages--{instance}", (Binding(FACTS, f"message.accepted.{instance}"),))
+
+
+def question_queue(service: str) -> str:
+    """Where questions to one service are put."""
+    return f"questions.{service}"

@@ -1,0 +1,114 @@
+"""Closed sets and small values that facts are made of."""
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Instance = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,100}$")]
+"""A gateway instance name; part of queue names and routing keys, hence the narrow alphabet."""
+
+Sealed = Annotated[str, StringConstraints(min_length=1, max_length=1_000_000)]
+"""AES-256-GCM ciphertext (base64url); opens only with the key ring and the right associated data."""
+
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+"""Hex HMAC-SHA256 under the pepper: equality without content."""
+
+
+class Environment(StrEnum):
+    """TEST sends only to the tenant's own profiles; LIVE needs production approval."""
+
+    TEST = "TEST"
+    LIVE = "LIVE"
+
+
+class Category(StrEnum):
+    """What a message is for; decides its urgency, deadline and what happens when its outcome stays unknown."""
+
+    OTP = "OTP"
+    UTILITY = "UTILITY"
+    MARKETING = "MARKETING"
+
+
+DELIVERY_WINDOW = {
+    Category.OTP: timedelta(minutes=2),
+    Category.UTILITY: timedelta(hours=1),
+    Category.MARKETING: timedelta(hours=4),
+}
+"""Default time between `deliverBy` and `deliverUntil`."""
+
+
+class ConnectionState(StrEnum):
+    """A number's connection to WhatsApp."""
+
+    OPEN = "OPEN"
+    CONNECTING = "CONNECTING"
+    CLOSE = "CLOSE"
+
+
+class Value(BaseModel):
+    """A part of a statement: immutable, and open to fields added later."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class MessageRef(Value):
+    """Whom a message fact is about. `round` starts at 1; a manual reprocess opens the next one."""
+
+    message_id: UUID
+    tenant_id: UUID
+    project_id: UUID
+    number_id: UUID
+    instance: Instance
+    environment: Environment
+    category: Category
+    correlation_id: str = Field(min_length=1, max_length=100)
+    round: int = Field(default=1, ge=1)
+
+
+class MessageContent(Value):
+    """What is sealed: the recipient and what is said. Its JSON is the plaintext, the message id its associated data."""
+
+    to: str = Field(min_length=8, max_length=15)
+    kind: Literal["text"] = "text"
+    text: str = Field(min_length=1, max_length=4096)
+    sender: str | None = None
+
+    def __repr__(self) -> str:
+        return "MessageContent(…)"
+
+    __str__ = __repr__
+
+
+class Gap(Value):
+    """The pause after a send, drawn evenly between two bounds so that it looks human."""
+
+    min_ms: int = Field(ge=0, le=3_600_000)
+    max_ms: int = Field(ge=0, le=3_600_000)
+
+
+class PacingPolicy(Value):
+    """How fast one number may send. Gaps are counted from the start of the previous send."""
+
+    otp: Gap = Gap(min_ms=1_000, max_ms=3_000)
+    utility: Gap = Gap(min_ms=6_000, max_ms=10_000)
+    marketing: Gap = Gap(min_ms=30_000, max_ms=46_000)
+    max_in_flight: int = Field(default=1, ge=1, le=100)
+
+    def gap(self, category: Category) -> Gap:
+        """The gap that follows a message of this category."""
+        return {Category.OTP: self.otp, Category.UTILITY: self.utility, Category.MARKETING: self.marketing}[category]
+
+
+class GatewayAccess(Value):
+    """What is sealed in a number's credentials (associated data: the number id)."""
+
+    base_url: str = Field(max_length=2_048)
+    api_key: str = Field(max_length=500)
+
+    def __repr__(self) -> str:
+        return "GatewayAccess(…)"
+
+    __str__ = __repr__
