@@ -11,7 +11,8 @@ from contracts.values import MessageRef
 class RequeueMessage(Statement):
     """Put a due message to work unless it already is; the dispatcher answers with a fact that tells where the job is.
 
-    Carries the accepted fact itself, so that it works even where the job was lost. Said by reconciler, heard by dispatcher.
+    Carries the accepted fact itself, so that it works even where the job was lost.
+    Said by reconciler, heard by dispatcher.
     """
 
     TYPE: ClassVar[str] = "message.requeue.v1"

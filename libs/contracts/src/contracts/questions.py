@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import AwareDatetime, Field
 
 from contracts.statement import Statement
-from contracts.values import Instance, Value
+from contracts.values import Instance, Sealed, Value
 
 
 class Question(Statement):
@@ -54,12 +54,15 @@ class Endpoint(Value):
 
 
 class EndpointRegistered(Question):
-    """The new endpoint and its signing secret, shown this once."""
+    """The new endpoint and its signing secret, shown this once.
+
+    `sealed_secret` holds the text `whsec_…`; its associated data is the endpoint id.
+    """
 
     TYPE: ClassVar[str] = "endpoint.registered.v1"
 
     endpoint: Endpoint
-    secret: str = Field(repr=False)
+    sealed_secret: Sealed
 
 
 class Endpoints(Question):

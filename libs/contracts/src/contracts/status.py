@@ -37,7 +37,7 @@ class Progress:
 
 
 def advance(known: Progress, reported: Progress) -> Progress:
-    """Whichever of the two is believed: later round first, then the higher rank; repeats and disorder change nothing."""
+    """Whichever of the two is believed: later round first, then higher rank; repeats and disorder change nothing."""
     return reported if outranks(reported, known) else known
 
 

@@ -73,7 +73,7 @@ class MessageDeferred(MessageFact):
 
 
 class MessageUncertain(MessageFact):
-    """An attempt ended without proof either way; it is settled by evidence, at the latest at `resolve_by`. Said by dispatcher."""
+    """An attempt ended without proof either way; evidence or `resolve_by` settles it. Said by dispatcher."""
 
     TYPE: ClassVar[str] = "message.uncertain.v1"
 

@@ -12,7 +12,8 @@ from contracts.values import ConnectionState, Instance, PacingPolicy, Sealed
 class NumberConfigured(Fact):
     """A number exists with this configuration; the highest `version` wins. Said by api.
 
-    `tenant_id` is None for a number of the platform. `sealed_access` holds a `GatewayAccess`, associated data: the number id.
+    `tenant_id` is None for a number of the platform.
+    `sealed_access` holds a `GatewayAccess`; its associated data is the number id.
     """
 
     TYPE: ClassVar[str] = "number.configured.v1"

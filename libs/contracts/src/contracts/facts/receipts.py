@@ -18,7 +18,10 @@ class ReceiptSource(StrEnum):
 
 
 class ReceiptRecorded(MessageFact):
-    """WhatsApp reported progress. `occurred_at` is when we heard it; gateway clocks are not believed. Said by status-ingest."""
+    """WhatsApp reported progress. Said by status-ingest.
+
+    `occurred_at` is when we heard it; gateway clocks are not believed.
+    """
 
     TYPE: ClassVar[str] = "receipt.recorded.v1"
 

@@ -1,0 +1,116 @@
+"""Publishes batches on one channel and says of each item what the broker did with it."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+import aio_pika
+from aio_pika.abc import AbstractChannel, AbstractConnection, DeliveryMode, HeadersType
+from aio_pika.exceptions import DeliveryError, PublishError
+
+from chassis.amqp import BROKER_TROUBLE, close_quietly, connect
+
+
+class BrokerLostError(Exception):
+    """There is no usable connection to the broker right now."""
+
+
+class Outcome(StrEnum):
+    """What became of one publish."""
+
+    CONFIRMED = "confirmed"
+    RETURNED = "returned"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outgoing:
+    """One statement ready for the broker."""
+
+    statement_id: UUID
+    exchange: str
+    routing_key: str
+    type: str
+    body: bytes
+    traceparent: str | None
+    said_at: datetime
+
+
+class Publisher:
+    """A connection that only publishes: under a broker alarm such a connection stops, and must not stop a consumer.
+
+    Every publish is persistent, mandatory, confirmed and bounded by `timeout_seconds` for the whole batch.
+    """
+
+    def __init__(self, url: str, *, source: str, timeout_seconds: float = 5.0) -> None:
+        self._url, self._source, self._timeout = url, source, timeout_seconds
+        self._connection: AbstractConnection | None = None
+        self._channel: AbstractChannel | None = None
+
+    async def ensure_open(self) -> None:
+        """Connect if not connected; raises `BrokerLostError`."""
+        if self._channel is not None and not self._channel.is_closed:
+            return
+        await self.close()
+        try:
+            self._connection = await connect(self._url, name=f"{self._source}:publish")
+            async with asyncio.timeout(self._timeout):
+                self._channel = await self._connection.channel(publisher_confirms=True, on_return_raises=True)
+        except BROKER_TROUBLE as error:
+            raise BrokerLostError(type(error).__name__) from error
+
+    async def publish(self, batch: Sequence[Outgoing]) -> Sequence[Outcome]:
+        """One outcome per item, in order; after a LOST one the connection is closed, to be opened anew."""
+        if not batch:
+            return []
+        tasks = [asyncio.ensure_future(self._publish_one(item)) for item in batch]
+        _, pending = await asyncio.wait(tasks, timeout=self._timeout)
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        outcomes = [Outcome.LOST if task.cancelled() else task.result() for task in tasks]
+        if Outcome.LOST in outcomes:
+            await self.close()
+        return outcomes
+
+    async def _publish_one(self, item: Outgoing) -> Outcome:
+        if self._channel is None:
+            return Outcome.LOST
+        try:
+            exchange = await self._channel.get_exchange(item.exchange, ensure=False)
+            await exchange.publish(self._message(item), item.routing_key, mandatory=True)
+        except (PublishError, DeliveryError):
+            return Outcome.RETURNED
+        except BROKER_TROUBLE:
+            return Outcome.LOST
+        return Outcome.CONFIRMED
+
+    def _message(self, item: Outgoing) -> aio_pika.Message:
+        headers: HeadersType = {
+            "cloudEvents:id": str(item.statement_id),
+            "cloudEvents:source": f"/pilot/{self._source}",
+            "cloudEvents:type": item.type,
+            "cloudEvents:time": item.said_at.isoformat(),
+            "cloudEvents:specversion": "1.0",
+        }
+        if item.traceparent:
+            headers["traceparent"] = item.traceparent
+        return aio_pika.Message(
+            item.body,
+            message_id=str(item.statement_id),
+            type=item.type,
+            timestamp=item.said_at,
+            content_type="application/json",
+            app_id=self._source,
+            delivery_mode=DeliveryMode.PERSISTENT,
+            headers=headers,
+        )
+
+    async def close(self) -> None:
+        """Drop the connection, whatever state it is in."""
+        connection, self._connection, self._channel = self._connection, None, None
+        if connection is not None:
+            await close_quietly(connection)

@@ -1,0 +1,76 @@
+"""Runs a service: stages start in order, stop in reverse, every one bounded, until a signal or a fatal fault."""
+
+import asyncio
+import signal
+from collections.abc import Sequence
+from typing import Protocol
+
+from chassis.telemetry.logs import get_logger
+
+logger = get_logger(__name__)
+
+START_TIMEOUT_SECONDS = 30.0
+
+
+class Stage(Protocol):
+    """Something with a beginning and an end."""
+
+    @property
+    def name(self) -> str:
+        """For the log."""
+        ...
+
+    async def start(self) -> None:
+        """Be ready, or be getting ready in the background."""
+        ...
+
+    async def stop(self) -> None:
+        """Finish what is in flight and let go of everything."""
+        ...
+
+
+class Runner:
+    """The life of one process. `fail` ends it with exit code 1, so that its supervisor starts it anew."""
+
+    def __init__(self, *, service: str, stop_timeout_seconds: float = 20.0) -> None:
+        self._service, self._stop_timeout = service, stop_timeout_seconds
+        self._ended = asyncio.Event()
+        self._exit_code = 0
+
+    def fail(self, reason: str) -> None:
+        """Something cannot recover in this process."""
+        logger.error("service_failed", service=self._service, reason=reason)
+        self._exit_code = 1
+        self._ended.set()
+
+    async def run(self, stages: Sequence[Stage]) -> int:
+        """Start, wait, stop; the process's exit code."""
+        self._catch_signals()
+        started: list[Stage] = []
+        try:
+            for stage in stages:
+                async with asyncio.timeout(START_TIMEOUT_SECONDS):
+                    await stage.start()
+                started.append(stage)
+            logger.info("service_started", service=self._service)
+            await self._ended.wait()
+        except Exception:
+            logger.exception("service_start_failed", service=self._service)
+            self._exit_code = 1
+        for stage in reversed(started):
+            await self._stop(stage)
+        logger.info("service_stopped", service=self._service)
+        return self._exit_code
+
+    def _catch_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._ended.set)
+
+    async def _stop(self, stage: Stage) -> None:
+        try:
+            async with asyncio.timeout(self._stop_timeout):
+                await stage.stop()
+        except Exception:
+            logger.exception("stage_stop_failed", service=self._service, stage=stage.name)
+            self._exit_code = self._exit_code or 1

@@ -1,0 +1,1 @@
+"""The port to WhatsApp gateways and one folder per gateway, both directions."""

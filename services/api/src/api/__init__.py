@@ -1,0 +1,1 @@
+"""The public HTTP API; owner of messages and their public status."""

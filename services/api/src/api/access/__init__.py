@@ -1,0 +1,1 @@
+"""Who is calling: API keys, their project, environment and number."""

@@ -1,0 +1,17 @@
+"""Bodies of the operator's key routes."""
+
+from uuid import UUID
+
+from pydantic import Field
+
+from api.schemas import Body
+from contracts.values import Environment
+
+
+class KeyBody(Body):
+    """An API key; without a number it sends from the platform's default."""
+
+    project_id: UUID
+    environment: Environment
+    name: str = Field(min_length=1, max_length=200)
+    number_id: UUID | None = None

@@ -1,0 +1,1 @@
+"""Messages: accepting them, following their progress, telling it."""

@@ -1,0 +1,126 @@
+"""What each fact means for a message's public status and its list of steps."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from contracts.errors import ErrorCode
+from contracts.facts import (
+    MessageDeferred,
+    MessageDispatched,
+    MessageDispatchFailed,
+    MessageLost,
+    MessageUncertain,
+    ReceiptRecorded,
+)
+from contracts.facts.webhooks import WebhookOutcome
+from contracts.statement import Statement
+from contracts.status import Status
+from contracts.values import MessageRef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A fact seen from the message: a step it has taken, and the status it claims, if it claims one."""
+
+    statement_id: UUID
+    ref: MessageRef
+    what: str
+    at: datetime
+    detail: Mapping[str, object] = field(default_factory=dict)
+    status: Status | None = None
+    external_id: str | None = None
+    error_code: ErrorCode | None = None
+    duplicate_possible: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transition:
+    """A public status that moved."""
+
+    ref: MessageRef
+    previous: Status
+    status: Status
+    version: int
+    error_code: ErrorCode | None
+    external_id: str | None
+    accepted_at: datetime
+    changed_at: datetime
+    sealed: str | None
+
+
+def report_of(statement: Statement, *, statement_id: UUID, said_at: datetime) -> Report | None:
+    """The report in a statement; None for one that is not about a message's way."""
+    match statement:
+        case MessageDispatched():
+            return Report(
+                statement_id=statement_id,
+                ref=statement.ref,
+                what="dispatched",
+                at=statement.dispatched_at,
+                detail={"attempt": statement.attempt, "proof": statement.proof.value},
+                status=Status.DISPATCHED,
+                external_id=statement.key_id,
+                duplicate_possible=statement.duplicate_possible,
+            )
+        case ReceiptRecorded():
+            return Report(
+                statement_id=statement_id,
+                ref=statement.ref,
+                what="receipt",
+                at=statement.occurred_at,
+                detail={"status": statement.status.value, "source": statement.source.value},
+                status=statement.status,
+                external_id=statement.key_id,
+                error_code=ErrorCode.GATEWAY_REPORTED_ERROR if statement.status is Status.FAILED else None,
+            )
+        case MessageDispatchFailed():
+            return Report(
+                statement_id=statement_id,
+                ref=statement.ref,
+                what="dispatch_failed",
+                at=statement.failed_at,
+                detail={"attempt": statement.attempt, "code": statement.error_code.value, "detail": statement.detail},
+                status=Status.FAILED,
+                error_code=statement.error_code,
+            )
+        case MessageLost():
+            return Report(
+                statement_id=statement_id,
+                ref=statement.ref,
+                what="lost",
+                at=statement.lost_at,
+                detail={"code": statement.error_code.value},
+                status=Status.FAILED,
+                error_code=statement.error_code,
+            )
+        case MessageDeferred() | MessageUncertain() | WebhookOutcome():
+            return _step_only(statement, statement_id=statement_id, said_at=said_at)
+        case _:
+            return None
+
+
+def _step_only(
+    statement: MessageDeferred | MessageUncertain | WebhookOutcome, *, statement_id: UUID, said_at: datetime
+) -> Report:
+    detail = statement.model_dump(mode="json", exclude={"ref"}, exclude_none=True)
+    what = statement.TYPE.split(".")[0] + "_" + statement.TYPE.split(".")[1]
+    return Report(
+        statement_id=statement_id, ref=statement.ref, what=what.removeprefix("message_"), at=said_at, detail=detail
+    )
+
+
+def waves(reports: Sequence[Report]) -> Iterator[list[Report]]:
+    """The same reports in rounds of at most one per message, in order, so that each round is one statement."""
+    rest = list(reports)
+    while rest:
+        wave: dict[UUID, Report] = {}
+        later: list[Report] = []
+        for report in rest:
+            if report.ref.message_id in wave:
+                later.append(report)
+            else:
+                wave[report.ref.message_id] = report
+        yield list(wave.values())
+        rest = later

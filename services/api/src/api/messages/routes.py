@@ -1,0 +1,37 @@
+"""The public door to messages."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header
+
+from api.access.usecases import Authenticate
+from api.messages.schemas import SendBody, accepted_body, details_body, timeline_body
+from api.messages.usecases.accept_message import AcceptMessage
+from api.messages.usecases.read_message import ReadMessage
+
+ApiKey = Annotated[str | None, Header(alias="x-api-key", max_length=200)]
+
+
+def router(authenticate: Authenticate, accept: AcceptMessage, read: ReadMessage) -> APIRouter:
+    """Routes below /v1/messages."""
+    routes = APIRouter(tags=["messages"])
+
+    @routes.post("/messages/send", status_code=202)
+    async def send_message(body: SendBody, x_api_key: ApiKey = None) -> dict[str, Any]:
+        """Accept a message: once this answers 202, it will reach a final status."""
+        caller = await authenticate.caller(x_api_key)
+        return accepted_body(await accept.accept(body.request(), caller))
+
+    @routes.get("/messages/{reference:path}/timeline")
+    async def get_timeline(reference: str, x_api_key: ApiKey = None) -> dict[str, Any]:
+        """What has happened to a message, step by step."""
+        caller = await authenticate.caller(x_api_key)
+        return timeline_body(*await read.steps(reference, caller))
+
+    @routes.get("/messages/{reference:path}")
+    async def get_message(reference: str, x_api_key: ApiKey = None) -> dict[str, Any]:
+        """A message by its id, its correlation id or the provider's id."""
+        caller = await authenticate.caller(x_api_key)
+        return details_body(*await read.read(reference, caller))
+
+    return routes

@@ -1,0 +1,213 @@
+"""Statements on messages and their steps."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ARRAY, Boolean, DateTime, SmallInteger, Text, Uuid, bindparam, insert, or_, select, text
+from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+
+from api.messages.domain.acceptance import NewMessage
+from api.messages.domain.details import Step, StoredMessage
+from api.messages.domain.progress import Report, Transition
+from api.messages.tables import MESSAGES, STEPS
+from chassis.database import Transaction
+from contracts.errors import ErrorCode
+from contracts.status import RANK, Status
+from contracts.values import MessageRef
+
+
+async def insert_messages(tx: Transaction, messages: Sequence[NewMessage]) -> None:
+    """New messages, one row each, in one pipelined call."""
+    await tx.execute(insert(MESSAGES), [_row(message) for message in messages])
+
+
+def _row(message: NewMessage) -> dict[str, Any]:
+    accepted, ref = message.accepted, message.ref
+    return {
+        "id": ref.message_id,
+        "tenant_id": ref.tenant_id,
+        "project_id": ref.project_id,
+        "key_id": message.key_id,
+        "number_id": ref.number_id,
+        "instance": ref.instance,
+        "environment": ref.environment.value,
+        "category": ref.category.value,
+        "correlation_id": ref.correlation_id,
+        "origin": message.origin,
+        "source_number": message.source_number,
+        "template_name": message.template_name,
+        "deliver_by": accepted.deliver_by,
+        "deliver_until": accepted.deliver_until,
+        "urgent": accepted.urgent,
+        "sealed": accepted.sealed,
+        "recipient_hash": accepted.recipient_hash,
+        "text_hash": accepted.text_hash,
+        "accepted_at": accepted.accepted_at,
+    }
+
+
+ADVANCE = text("""
+WITH reported AS (
+    SELECT * FROM unnest(:ids, :rounds, :statuses, :ranks, :instants, :external_ids, :error_codes)
+        AS r(id, round, status, rank, at, external_id, error_code)
+), known AS (
+    SELECT m.id, m.status AS previous FROM api.messages m JOIN reported r ON r.id = m.id
+    ORDER BY m.id FOR UPDATE OF m
+)
+UPDATE api.messages m SET
+    status = r.status, round = r.round, version = m.version + 1,
+    external_id = coalesce(r.external_id, m.external_id),
+    error_code = r.error_code,
+    dispatched_at = CASE WHEN r.status = 'DISPATCHED' THEN r.at ELSE m.dispatched_at END,
+    sent_at = CASE WHEN r.status = 'SENT' THEN r.at ELSE m.sent_at END,
+    delivered_at = CASE WHEN r.status = 'DELIVERED' THEN r.at ELSE m.delivered_at END,
+    read_at = CASE WHEN r.status = 'READ' THEN r.at ELSE m.read_at END,
+    failed_at = CASE WHEN r.status = 'FAILED' THEN r.at ELSE m.failed_at END
+FROM reported r JOIN known k ON k.id = r.id
+WHERE m.id = r.id AND (
+    r.round > m.round
+    OR r.round = m.round AND CASE WHEN r.status = 'CANCELED' THEN m.status = 'QUEUED' ELSE r.rank > m.status_rank END)
+RETURNING m.*, k.previous, r.at AS changed_at
+""").bindparams(
+    bindparam("ids", type_=ARRAY(Uuid)),
+    bindparam("rounds", type_=ARRAY(SmallInteger)),
+    bindparam("statuses", type_=ARRAY(Text)),
+    bindparam("ranks", type_=ARRAY(SmallInteger)),
+    bindparam("instants", type_=ARRAY(DateTime(timezone=True))),
+    bindparam("external_ids", type_=ARRAY(Text)),
+    bindparam("error_codes", type_=ARRAY(Text)),
+)
+
+
+async def advance(tx: Transaction, reports: Sequence[Report]) -> list[Transition]:
+    """Move every message on whose report outranks what is known (architecture §4); at most one report per message."""
+    claims = [(report, report.status) for report in reports if report.status is not None]
+    if not claims:
+        return []
+    parameters = {
+        "ids": [report.ref.message_id for report, _ in claims],
+        "rounds": [report.ref.round for report, _ in claims],
+        "statuses": [status.value for _, status in claims],
+        "ranks": [RANK[status] for _, status in claims],
+        "instants": [report.at for report, _ in claims],
+        "external_ids": [report.external_id for report, _ in claims],
+        "error_codes": [report.error_code.value if report.error_code else None for report, _ in claims],
+    }
+    return [_transition(row) for row in (await tx.execute(ADVANCE, parameters)).mappings()]
+
+
+def _transition(row: Any) -> Transition:
+    return Transition(
+        ref=MessageRef(
+            message_id=row["id"],
+            tenant_id=row["tenant_id"],
+            project_id=row["project_id"],
+            number_id=row["number_id"],
+            instance=row["instance"],
+            environment=row["environment"],
+            category=row["category"],
+            correlation_id=row["correlation_id"],
+            round=row["round"],
+        ),
+        previous=Status(row["previous"]),
+        status=Status(row["status"]),
+        version=row["version"],
+        error_code=ErrorCode(row["error_code"]) if row["error_code"] else None,
+        external_id=row["external_id"],
+        accepted_at=row["accepted_at"],
+        changed_at=row["changed_at"],
+        sealed=row["sealed"],
+    )
+
+
+COMPLETE = text("""
+UPDATE api.messages m SET
+    external_id = coalesce(m.external_id, r.external_id),
+    dispatched_at = coalesce(m.dispatched_at, r.at),
+    duplicate_possible = m.duplicate_possible OR r.duplicate_possible
+FROM unnest(:ids, :rounds, :instants, :external_ids, :duplicates)
+    AS r(id, round, at, external_id, duplicate_possible)
+WHERE m.id = r.id AND m.round = r.round AND (m.dispatched_at IS NULL OR r.duplicate_possible)
+""").bindparams(
+    bindparam("ids", type_=ARRAY(Uuid)),
+    bindparam("rounds", type_=ARRAY(SmallInteger)),
+    bindparam("instants", type_=ARRAY(DateTime(timezone=True))),
+    bindparam("external_ids", type_=ARRAY(Text)),
+    bindparam("duplicates", type_=ARRAY(Boolean)),
+)
+
+
+async def complete_dispatch(tx: Transaction, reports: Sequence[Report]) -> None:
+    """When a receipt overtook the news of the dispatch, fill in when and as what the message left; no status moves."""
+    dispatched = [report for report in reports if report.status is Status.DISPATCHED]
+    if not dispatched:
+        return
+    parameters = {
+        "ids": [report.ref.message_id for report in dispatched],
+        "rounds": [report.ref.round for report in dispatched],
+        "instants": [report.at for report in dispatched],
+        "external_ids": [report.external_id for report in dispatched],
+        "duplicates": [report.duplicate_possible for report in dispatched],
+    }
+    await tx.execute(COMPLETE, parameters)
+
+
+async def insert_steps(tx: Transaction, reports: Sequence[Report]) -> set[UUID]:
+    """Record steps; the statement ids among them that were not recorded before."""
+    rows = [
+        {
+            "message_id": report.ref.message_id,
+            "statement_id": report.statement_id,
+            "at": report.at,
+            "what": report.what,
+            "round": report.ref.round,
+            "detail": report.detail,
+        }
+        for report in sorted(reports, key=lambda report: (report.ref.message_id, report.statement_id))
+    ]
+    statement = postgresql_insert(STEPS).on_conflict_do_nothing().returning(STEPS.c.statement_id)
+    return set((await tx.execute(statement.values(rows))).scalars())
+
+
+async def find_message(
+    tx: Transaction, *, project_id: UUID, reference: str, message_id: UUID | None
+) -> StoredMessage | None:
+    """A project's message by id, correlation id or provider id."""
+    columns = MESSAGES.c
+    same = or_(columns.id == message_id, columns.correlation_id == reference, columns.external_id == reference)
+    query = select(MESSAGES).where(columns.project_id == project_id, same).order_by(columns.id).limit(1)
+    row = (await tx.execute(query)).mappings().first()
+    return _stored(row) if row else None
+
+
+def _stored(row: Any) -> StoredMessage:
+    return StoredMessage(
+        message_id=row["id"],
+        correlation_id=row["correlation_id"],
+        external_id=row["external_id"],
+        status=Status(row["status"]),
+        version=row["version"],
+        environment=row["environment"],
+        category=row["category"],
+        origin=row["origin"],
+        template_name=row["template_name"],
+        deliver_by=row["deliver_by"],
+        deliver_until=row["deliver_until"],
+        accepted_at=row["accepted_at"],
+        dispatched_at=row["dispatched_at"],
+        sent_at=row["sent_at"],
+        delivered_at=row["delivered_at"],
+        read_at=row["read_at"],
+        failed_at=row["failed_at"],
+        error_code=ErrorCode(row["error_code"]) if row["error_code"] else None,
+        duplicate_possible=row["duplicate_possible"],
+        sealed=row["sealed"],
+    )
+
+
+async def list_steps(tx: Transaction, message_id: UUID, *, limit: int) -> list[Step]:
+    """The steps of one message in the order they happened."""
+    query = select(STEPS).where(STEPS.c.message_id == message_id).order_by(STEPS.c.at, STEPS.c.recorded_at).limit(limit)
+    rows = (await tx.execute(query)).all()
+    return [Step(at=row.at, what=row.what, round=row.round, detail=row.detail) for row in rows]

@@ -1,0 +1,74 @@
+"""Messages with their public status, and the steps each has taken."""
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Computed,
+    DateTime,
+    Index,
+    Integer,
+    SmallInteger,
+    Table,
+    Text,
+    Uuid,
+    func,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+from api.tables import METADATA
+from contracts.status import RANK
+
+_RANKS = " ".join(f"WHEN '{status.value}' THEN {rank}" for status, rank in RANK.items())
+
+MESSAGES = Table(
+    "messages",
+    METADATA,
+    Column("id", Uuid, primary_key=True),
+    Column("tenant_id", Uuid, nullable=False),
+    Column("project_id", Uuid, nullable=False),
+    Column("key_id", Uuid, nullable=False),
+    Column("number_id", Uuid, nullable=False),
+    Column("instance", Text, nullable=False),
+    Column("environment", Text, nullable=False),
+    Column("category", Text, nullable=False),
+    Column("correlation_id", Text, nullable=False),
+    Column("round", SmallInteger, nullable=False, server_default="1"),
+    Column("status", Text, nullable=False, server_default="QUEUED"),
+    Column("status_rank", SmallInteger, Computed(f"CASE status {_RANKS} END", persisted=True), nullable=False),
+    Column("version", Integer, nullable=False, server_default="1"),
+    Column("origin", Text, nullable=False),
+    Column("source_number", Text),
+    Column("template_name", Text),
+    Column("deliver_by", DateTime(timezone=True), nullable=False),
+    Column("deliver_until", DateTime(timezone=True), nullable=False),
+    Column("urgent", Boolean, nullable=False),
+    Column("sealed", Text),
+    Column("recipient_hash", Text, nullable=False),
+    Column("text_hash", Text, nullable=False),
+    Column("accepted_at", DateTime(timezone=True), nullable=False),
+    Column("dispatched_at", DateTime(timezone=True)),
+    Column("sent_at", DateTime(timezone=True)),
+    Column("delivered_at", DateTime(timezone=True)),
+    Column("read_at", DateTime(timezone=True)),
+    Column("failed_at", DateTime(timezone=True)),
+    Column("external_id", Text),
+    Column("error_code", Text),
+    Column("duplicate_possible", Boolean, nullable=False, server_default="false"),
+    postgresql_with={"fillfactor": 80},
+)
+
+Index("ix_messages_correlation_id", MESSAGES.c.correlation_id)
+Index("ix_messages_external_id", MESSAGES.c.external_id, postgresql_where=MESSAGES.c.external_id.is_not(None))
+
+STEPS = Table(
+    "message_steps",
+    METADATA,
+    Column("message_id", Uuid, primary_key=True),
+    Column("statement_id", Uuid, primary_key=True),
+    Column("at", DateTime(timezone=True), nullable=False),
+    Column("what", Text, nullable=False),
+    Column("round", SmallInteger, nullable=False),
+    Column("detail", JSONB, nullable=False),
+    Column("recorded_at", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
+)
+"""One row per statement about a message; the primary key makes recording it twice impossible."""

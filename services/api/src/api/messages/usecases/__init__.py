@@ -1,0 +1,1 @@
+"""What is done with messages: accept one, follow its progress, read it back."""

@@ -1,0 +1,46 @@
+"""Following a message: facts are folded into its public status; each transition is told once, in the same commit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from api.messages import store
+from api.messages.domain.progress import Report, Transition, waves
+from chassis.database import Transaction
+from chassis.group_commit import GroupCommit
+from contracts.facts import MessageStatusChanged
+
+
+async def fold(tx: Transaction, reports: Sequence[Report]) -> Sequence[None]:
+    """Steps, statuses and `message.status_changed` of a batch; a report recorded before has no effect."""
+    fresh = await store.insert_steps(tx, reports)
+    unseen: dict[object, Report] = {report.statement_id: report for report in reports if report.statement_id in fresh}
+    for wave in waves(list(unseen.values())):
+        for transition in await store.advance(tx, wave):
+            tx.emit(_told(transition))
+        await store.complete_dispatch(tx, wave)
+    return [None] * len(reports)
+
+
+def _told(transition: Transition) -> MessageStatusChanged:
+    return MessageStatusChanged(
+        ref=transition.ref,
+        previous=transition.previous,
+        status=transition.status,
+        changed_at=transition.changed_at,
+        version=transition.version,
+        error_code=transition.error_code,
+        key_id=transition.external_id,
+        accepted_at=transition.accepted_at,
+        sealed=transition.sealed,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowProgress:
+    """The only writer of public statuses."""
+
+    commits: GroupCommit[Report, None]
+
+    async def follow(self, report: Report) -> None:
+        """Returns after the commit that holds the report."""
+        await self.commits.submit(report)

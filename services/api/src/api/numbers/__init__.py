@@ -1,0 +1,1 @@
+"""WhatsApp numbers: their configuration, and the connection state last heard."""

@@ -1,0 +1,18 @@
+"""What the api reads from its environment."""
+
+from pydantic import Field, SecretStr
+
+from chassis.settings import ServiceSettings
+
+
+class Settings(ServiceSettings):
+    """Settings of the api; see chassis.settings for those of every service."""
+
+    operator_key: SecretStr
+    """Opens /v1/admin."""
+    ingest_url: str | None = Field(default=None, max_length=2_048)
+    """Where gateways post their webhooks, credential included; set on a gateway when a number is registered."""
+    accept_linger_ms: float = Field(default=1.0, ge=0, le=50)
+    accept_batch_max: int = Field(default=200, ge=1, le=1_000)
+    configuration_ttl_seconds: float = Field(default=2.0, ge=0, le=5)
+    question_timeout_seconds: float = Field(default=3.0, gt=0, le=30)

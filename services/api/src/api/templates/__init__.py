@@ -1,0 +1,1 @@
+"""Templates: their versions and how a text is made of one."""

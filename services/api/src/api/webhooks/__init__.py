@@ -1,0 +1,1 @@
+"""Customer webhook endpoints: the api authenticates, the notifier owns and answers."""
