@@ -1,6 +1,9 @@
 """What every service stands on, assembled once: database, outbox relay, broker, web server, health, runner."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from fastapi import FastAPI
 from sqlalchemy import Table
@@ -16,6 +19,7 @@ from chassis.telemetry.logs import configure_logging
 from chassis.telemetry.tracing import configure_tracing
 from chassis.topology import Topology
 from chassis.web import WebServer, create_app
+from contracts.log_fields import LOG_FIELDS
 from contracts.statement import Statement
 
 
@@ -33,10 +37,12 @@ class Foundation:
         title: str,
         raw_paths: Sequence[str] = (),
     ) -> None:
-        configure_logging(service, settings.log_level)
-        configure_tracing(service, endpoint=settings.otlp_endpoint, sample_ratio=settings.trace_sample_ratio)
+        configure_logging(service, settings.log_level, fields=LOG_FIELDS)
+        self._tracing = configure_tracing(
+            service, endpoint=settings.otlp_endpoint, sample_ratio=settings.trace_sample_ratio
+        )
         database_url, broker_url = settings.database_url.get_secret_value(), settings.broker_url.get_secret_value()
-        self.runner = Runner(service=service, stop_timeout_seconds=settings.shutdown_timeout_seconds)
+        self.runner = Runner(stop_timeout_seconds=settings.shutdown_timeout_seconds)
         self.database = Database(database_url, outbox=outbox, pool_size=settings.pool_size, name=service)
         self.relay = OutboxRelay(
             self.database, outbox, Publisher(broker_url, source=service), database_url=database_url
@@ -49,20 +55,24 @@ class Foundation:
 
     async def run(self, *stages: Stage) -> int:
         """Own stages start after the relay and before anything is heard or served, and stop after both."""
-        return await self.runner.run([self.database, self.relay, *stages, self.broker, self.web, Draining(self.health)])
+        spans = AtStop("spans", partial(asyncio.to_thread, self._tracing.stop))
+        draining = AtStop("draining", self._drain)
+        return await self.runner.run([spans, self.database, self.relay, *stages, self.broker, self.web, draining])
+
+    async def _drain(self) -> None:
+        self.health.drain()
 
 
-class Draining:
-    """The last stage to start and so the first to stop: no new work is sent to a process that is about to end."""
+@dataclass(frozen=True, slots=True)
+class AtStop:
+    """A stage that only has an end."""
 
-    name = "draining"
-
-    def __init__(self, health: Health) -> None:
-        self._health = health
+    name: str
+    action: Callable[[], Awaitable[None]]
 
     async def start(self) -> None:
         """Nothing to start."""
 
     async def stop(self) -> None:
-        """Answer `/ready` with 503 from now on."""
-        self._health.drain()
+        """Do what is to be done at the end."""
+        await self.action()

@@ -5,7 +5,7 @@ import signal
 from collections.abc import Sequence
 from typing import Protocol
 
-from chassis.telemetry.logs import get_logger
+from chassis.telemetry.logs import get_logger, log_loop_trouble
 
 logger = get_logger(__name__)
 
@@ -32,38 +32,39 @@ class Stage(Protocol):
 class Runner:
     """The life of one process. `fail` ends it with exit code 1, so that its supervisor starts it anew."""
 
-    def __init__(self, *, service: str, stop_timeout_seconds: float = 20.0) -> None:
-        self._service, self._stop_timeout = service, stop_timeout_seconds
+    def __init__(self, *, stop_timeout_seconds: float = 20.0) -> None:
+        self._stop_timeout = stop_timeout_seconds
         self._ended = asyncio.Event()
         self._exit_code = 0
 
     def fail(self, reason: str) -> None:
         """Something cannot recover in this process."""
-        logger.error("service_failed", service=self._service, reason=reason)
+        logger.error("service_failed", reason=reason)
         self._exit_code = 1
         self._ended.set()
 
     async def run(self, stages: Sequence[Stage]) -> int:
         """Start, wait, stop; the process's exit code."""
-        self._catch_signals()
+        self._take_over_loop()
         started: list[Stage] = []
         try:
             for stage in stages:
                 async with asyncio.timeout(START_TIMEOUT_SECONDS):
                     await stage.start()
                 started.append(stage)
-            logger.info("service_started", service=self._service)
+            logger.info("service_started")
             await self._ended.wait()
         except Exception:
-            logger.exception("service_start_failed", service=self._service)
+            logger.exception("service_start_failed")
             self._exit_code = 1
         for stage in reversed(started):
             await self._stop(stage)
-        logger.info("service_stopped", service=self._service)
+        logger.info("service_stopped", code=self._exit_code)
         return self._exit_code
 
-    def _catch_signals(self) -> None:
+    def _take_over_loop(self) -> None:
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(log_loop_trouble)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._ended.set)
 
@@ -72,5 +73,5 @@ class Runner:
             async with asyncio.timeout(self._stop_timeout):
                 await stage.stop()
         except Exception:
-            logger.exception("stage_stop_failed", service=self._service, stage=stage.name)
+            logger.exception("stage_stop_failed", stage=stage.name)
             self._exit_code = self._exit_code or 1
