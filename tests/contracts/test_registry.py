@@ -61,7 +61,9 @@ def test_speakers_and_listeners_are_real(entry: Entry) -> None:
 )
 def test_every_fact_reaches_a_queue_of_each_listener(entry: Entry) -> None:
     subject = entry.statement.TYPE.rsplit(".v", 1)[0]
-    queues = {queue.name.split(".")[0] for queue in QUEUES for binding in queue.bindings if binding.key.startswith(subject)}
+    queues = {
+        queue.name.split(".")[0] for queue in QUEUES for binding in queue.bindings if binding.key.startswith(subject)
+    }
     if subject == "message.accepted":
         assert lane_queue("x").bindings[0].key == "message.accepted.x"
         queues.add("dispatcher")
@@ -76,4 +78,3 @@ def test_unknown_types_and_misfits_are_unreadable() -> None:
     with pytest.raises(UnreadableError) as caught:
         decode("message.dispatched.v1", b'{"key_id": ["secret text"]}')
     assert "secret" not in str(caught.value)
-

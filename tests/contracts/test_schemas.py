@@ -55,7 +55,9 @@ def change_nested(schema: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "edit", [remove_field, require_more, change_type, drop_enum_value, narrow, change_nested], ids=lambda edit: edit.__name__
+    "edit",
+    [remove_field, require_more, change_type, drop_enum_value, narrow, change_nested],
+    ids=lambda edit: edit.__name__,
 )
 def test_breaking_edits_are_named(edit: Any) -> None:
     edited = copy.deepcopy(accepted())

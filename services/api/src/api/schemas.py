@@ -1,4 +1,6 @@
-"""How every request body reads its fields: camelCase outside, snake_case inside, unknown fields ignored."""
+"""How every body is written: camelCase outside, snake_case inside, unknown fields ignored, instants in UTC."""
+
+from datetime import datetime
 
 from pydantic import AliasGenerator, BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
@@ -10,3 +12,8 @@ class Body(BaseModel):
     model_config = ConfigDict(
         alias_generator=AliasGenerator(validation_alias=to_camel), populate_by_name=True, extra="ignore"
     )
+
+
+def instant(at: datetime | None) -> str | None:
+    """ISO 8601 in UTC with milliseconds and `Z`."""
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z") if at else None

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from api.numbers.domain import Number
 from api.refusals import Refusal, RefusedError
-from contracts.values import Environment
+from contracts.values import ConnectionState, Environment
 
 _FORMAT = re.compile(r"ps_(test|live)_([0-9A-Za-z]{12})_([0-9A-Za-z_-]{43})")
 
@@ -60,3 +60,12 @@ def admit(parts: KeyParts, caller: Caller | None) -> Caller:
     if caller is None or not matches or caller.environment is not parts.environment:
         raise RefusedError(Refusal.API_KEY_INVALID)
     return caller
+
+
+def sending_number(caller: Caller) -> Number:
+    """The key's own number, which must be connected, or else the platform's default."""
+    if caller.number is None:
+        raise RefusedError(Refusal.NUMBER_NOT_FOUND if caller.bound else Refusal.DEFAULT_NUMBER_NOT_CONFIGURED)
+    if caller.bound and caller.number.state is not ConnectionState.OPEN:
+        raise RefusedError(Refusal.NUMBER_NOT_OPEN)
+    return caller.number

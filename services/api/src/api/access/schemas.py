@@ -1,11 +1,15 @@
-"""Bodies of the operator's key routes."""
+"""How a key comes in with a request, and bodies of the operator's key routes."""
 
+from typing import Annotated
 from uuid import UUID
 
+from fastapi import Header
 from pydantic import Field
 
 from api.schemas import Body
 from contracts.values import Environment
+
+ApiKey = Annotated[str | None, Header(alias="x-api-key", max_length=200)]
 
 
 class KeyBody(Body):

@@ -1,15 +1,14 @@
 """The public door to messages."""
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter
 
+from api.access.schemas import ApiKey
 from api.access.usecases import Authenticate
 from api.messages.schemas import SendBody, accepted_body, details_body, timeline_body
 from api.messages.usecases.accept_message import AcceptMessage
 from api.messages.usecases.read_message import ReadMessage
-
-ApiKey = Annotated[str | None, Header(alias="x-api-key", max_length=200)]
 
 
 def router(authenticate: Authenticate, accept: AcceptMessage, read: ReadMessage) -> APIRouter:

@@ -1,7 +1,6 @@
 """Bodies of the message routes, as the published contract has them."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from pydantic import Field, JsonValue, StrictBool, StrictFloat, StrictInt, StrictStr
@@ -9,7 +8,7 @@ from pydantic import Field, JsonValue, StrictBool, StrictFloat, StrictInt, Stric
 from api.messages.domain.acceptance import NewMessage, SendRequest
 from api.messages.domain.details import Step, StoredMessage
 from api.refusals import Refusal, RefusedError
-from api.schemas import Body
+from api.schemas import Body, instant
 from contracts.errors import SENTENCES
 from contracts.status import Status
 from contracts.values import MessageContent
@@ -61,11 +60,6 @@ class SendBody(Body):
 
 def _snake(name: str) -> str:
     return {"groupId": "group_id", "newsletterId": "newsletter_id"}.get(name, name)
-
-
-def instant(at: datetime | None) -> str | None:
-    """ISO 8601 in UTC with milliseconds and `Z`."""
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z") if at else None
 
 
 def accepted_body(message: NewMessage) -> dict[str, Any]:

@@ -1,14 +1,13 @@
 """The public door to webhook endpoints."""
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Header
+from fastapi import APIRouter
 
+from api.access.schemas import ApiKey
 from api.access.usecases import Authenticate
 from api.webhooks.schemas import EndpointBody, endpoint_body
 from api.webhooks.usecases import ManageEndpoints
-
-ApiKey = Annotated[str | None, Header(alias="x-api-key", max_length=200)]
 
 
 def router(authenticate: Authenticate, endpoints: ManageEndpoints) -> APIRouter:

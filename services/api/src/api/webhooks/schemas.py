@@ -4,8 +4,7 @@ from typing import Any
 
 from pydantic import Field, StrictStr
 
-from api.messages.schemas import instant
-from api.schemas import Body
+from api.schemas import Body, instant
 from contracts.questions import Endpoint
 from contracts.values import Environment
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from api.access.domain import Caller
-from api.messages.domain.acceptance import sending_number
+from api.access.domain import Caller, sending_number
 from api.refusals import Refusal, RefusedError
 from chassis.seal import KeyRing
 from contracts.questions import (

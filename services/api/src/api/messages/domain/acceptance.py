@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from api.access.domain import Caller
+from api.access.domain import Caller, sending_number
 from api.messages.domain.destination import normalise
 from api.messages.domain.window import delivery_window
 from api.numbers.domain import Number
 from api.refusals import Refusal, RefusedError
 from api.templates.domain import Template, body_to_send, render
 from contracts.facts import MessageAccepted
-from contracts.values import Category, ConnectionState, Environment, MessageContent, MessageRef
+from contracts.values import Category, Environment, MessageContent, MessageRef
 
 TEXT_LENGTH_MAX = 4_096
 """Unicode code points of the rendered text; WhatsApp's own limit for a text message."""
@@ -82,15 +82,6 @@ def admit(request: SendRequest, *, caller: Caller, template: Template | None, no
         deliver_by=start,
         deliver_until=end,
     )
-
-
-def sending_number(caller: Caller) -> Number:
-    """The key's own number, which must be connected, or else the platform's default."""
-    if caller.number is None:
-        raise RefusedError(Refusal.NUMBER_NOT_FOUND if caller.bound else Refusal.DEFAULT_NUMBER_NOT_CONFIGURED)
-    if caller.bound and caller.number.state is not ConnectionState.OPEN:
-        raise RefusedError(Refusal.NUMBER_NOT_OPEN)
-    return caller.number
 
 
 def _text(request: SendRequest, template: Template | None, caller: Caller) -> str:
