@@ -9,7 +9,7 @@ from uuid import UUID
 
 import aio_pika
 from aio_pika.abc import AbstractChannel, AbstractConnection, DeliveryMode, HeadersType
-from aio_pika.exceptions import DeliveryError, PublishError
+from aio_pika.exceptions import ChannelNotFoundEntity, DeliveryError, PublishError
 
 from chassis.amqp import BROKER_TROUBLE, close_quietly, connect
 
@@ -49,6 +49,7 @@ class Publisher:
         self._url, self._source, self._timeout = url, source, timeout_seconds
         self._connection: AbstractConnection | None = None
         self._channel: AbstractChannel | None = None
+        self._known_exchanges: set[str] = set()
 
     async def ensure_open(self) -> None:
         """Connect if not connected; raises `BrokerLostError`."""
@@ -63,10 +64,18 @@ class Publisher:
             raise BrokerLostError(type(error).__name__) from error
 
     async def publish(self, batch: Sequence[Outgoing]) -> Sequence[Outcome]:
-        """One outcome per item, in order; after a LOST one the connection is closed, to be opened anew."""
+        """One outcome per item, in order; after a LOST one the connection is closed, to be opened anew.
+
+        An exchange that does not exist is RETURNED: publishing into it would close the channel under all the others.
+        """
         if not batch:
             return []
-        tasks = [asyncio.ensure_future(self._publish_one(item)) for item in batch]
+        try:
+            missing = await self._missing_exchanges({item.exchange for item in batch})
+        except (BrokerLostError, *BROKER_TROUBLE):
+            await self.close()
+            return [Outcome.LOST] * len(batch)
+        tasks = [asyncio.ensure_future(self._publish_one(item, missing)) for item in batch]
         _, pending = await asyncio.wait(tasks, timeout=self._timeout)
         for task in pending:
             task.cancel()
@@ -76,9 +85,27 @@ class Publisher:
             await self.close()
         return outcomes
 
-    async def _publish_one(self, item: Outgoing) -> Outcome:
+    async def _missing_exchanges(self, names: set[str]) -> set[str]:
+        missing: set[str] = set()
+        for name in names - self._known_exchanges:
+            if self._connection is None:
+                raise BrokerLostError("not connected")
+            async with asyncio.timeout(self._timeout):
+                channel = await self._connection.channel()
+                try:
+                    await channel.get_exchange(name, ensure=True)
+                except ChannelNotFoundEntity:
+                    missing.add(name)
+                    continue
+                await channel.close()
+            self._known_exchanges.add(name)
+        return missing
+
+    async def _publish_one(self, item: Outgoing, missing: set[str]) -> Outcome:
         if self._channel is None:
             return Outcome.LOST
+        if item.exchange in missing:
+            return Outcome.RETURNED
         try:
             exchange = await self._channel.get_exchange(item.exchange, ensure=False)
             await exchange.publish(self._message(item), item.routing_key, mandatory=True)
@@ -112,5 +139,6 @@ class Publisher:
     async def close(self) -> None:
         """Drop the connection, whatever state it is in."""
         connection, self._connection, self._channel = self._connection, None, None
+        self._known_exchanges.clear()
         if connection is not None:
             await close_quietly(connection)

@@ -11,7 +11,8 @@ from contracts.values import MessageRef
 class RequeueMessage(Statement):
     """Put a due message to work unless it already is; the dispatcher answers with a fact that tells where the job is.
 
-    Carries the accepted fact itself, so that it works even where the job was lost.
+    Carries the accepted fact itself, so that it works even where the job was lost. `possibly_sent`: an attempt was
+    reported uncertain, so a lost job must come back as uncertain and never as ready.
     Said by reconciler, heard by dispatcher.
     """
 
@@ -20,6 +21,7 @@ class RequeueMessage(Statement):
 
     ref: MessageRef
     accepted: MessageAccepted
+    possibly_sent: bool = False
 
     def routing_key(self) -> str:
         """The one service that may do it."""

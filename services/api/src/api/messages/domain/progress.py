@@ -16,7 +16,7 @@ from contracts.facts import (
 )
 from contracts.facts.webhooks import WebhookOutcome
 from contracts.statement import Statement
-from contracts.status import Status
+from contracts.status import RANK, Status
 from contracts.values import MessageRef
 
 
@@ -112,8 +112,11 @@ def _step_only(
 
 
 def waves(reports: Sequence[Report]) -> Iterator[list[Report]]:
-    """The same reports in rounds of at most one per message, in order, so that each round is one statement."""
-    rest = list(reports)
+    """The same reports in rounds of at most one per message, so that each round is one statement.
+
+    Lower ranks first: where a batch holds several reports on one message, each of them becomes a transition to tell.
+    """
+    rest = sorted(reports, key=lambda report: (report.ref.round, RANK[report.status] if report.status else -1))
     while rest:
         wave: dict[UUID, Report] = {}
         later: list[Report] = []

@@ -1,0 +1,1 @@
+"""Lanes, jobs and attempts; the only service that sends."""

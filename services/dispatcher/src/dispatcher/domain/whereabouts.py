@@ -1,0 +1,80 @@
+"""Tells where a job is, in the words of the facts: the answer to whoever asks for it to be put to work."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import assert_never
+
+from contracts.errors import ErrorCode
+from contracts.facts import MessageDeferred, MessageDispatched, MessageDispatchFailed, MessageUncertain
+from contracts.facts.fact import MessageFact
+from contracts.facts.messages import DeferReason, Proof
+from contracts.values import MessageRef
+from dispatcher.domain.jobs import JobState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whereabouts:
+    """A job and whether its lane could send; `lane_open` is False for a lane nobody configured."""
+
+    ref: MessageRef
+    state: JobState
+    attempt: int
+    due_at: datetime
+    reason: str | None
+    resolve_by: datetime | None
+    key_id: str | None
+    proof: str | None
+    error_code: str | None
+    duplicate_possible: bool
+    finished_at: datetime | None
+    updated_at: datetime
+    lane_open: bool
+    lane_paused: bool
+
+
+def fact_of_whereabouts(job: Whereabouts) -> MessageFact | None:
+    """The fact that was, or could have been, said when the job got where it is; None for a canceled one."""
+    match job.state:
+        case JobState.SCHEDULED | JobState.READY | JobState.IN_FLIGHT:
+            reason = _why_waiting(job)
+            due = job.due_at if job.state is JobState.SCHEDULED else None
+            return MessageDeferred(
+                ref=job.ref, attempt=job.attempt, reason=reason, detail=job.state.value, next_attempt_at=due
+            )
+        case JobState.UNCERTAIN:
+            return MessageUncertain(
+                ref=job.ref,
+                attempt=job.attempt,
+                reason=job.reason or "",
+                resolve_by=job.resolve_by or job.updated_at,
+            )
+        case JobState.DISPATCHED:
+            return MessageDispatched(
+                ref=job.ref,
+                attempt=job.attempt,
+                key_id=job.key_id or "",
+                dispatched_at=job.finished_at or job.updated_at,
+                proof=Proof(job.proof or Proof.RESPONSE),
+                duplicate_possible=job.duplicate_possible,
+            )
+        case JobState.FAILED:
+            return MessageDispatchFailed(
+                ref=job.ref,
+                attempt=job.attempt,
+                error_code=ErrorCode(job.error_code or ErrorCode.UNCONFIRMED),
+                failed_at=job.finished_at or job.updated_at,
+            )
+        case JobState.CANCELED:
+            return None
+        case _:
+            assert_never(job.state)
+
+
+def _why_waiting(job: Whereabouts) -> DeferReason:
+    if job.state is JobState.SCHEDULED:
+        return DeferReason.RETRY if job.attempt else DeferReason.NOT_DUE
+    if job.state is JobState.READY and job.lane_paused:
+        return DeferReason.PAUSED
+    if job.state is JobState.READY and not job.lane_open:
+        return DeferReason.NUMBER_CLOSED
+    return DeferReason.PACED

@@ -1,0 +1,60 @@
+"""The loops beside dispatching: leases, uncertain attempts, probes, lanes, tidying and sampling."""
+
+from dataclasses import dataclass
+
+from chassis.dynamic_consumers import DynamicConsumers
+from contracts.topology import lane_queue
+from dispatcher.usecases.keep_house import ListLanes, PurgeOld, SampleJobs
+from dispatcher.usecases.leases import ExpireLeases, RenewLeases
+from dispatcher.usecases.resolve_uncertain import ResolveUncertain
+from dispatcher.usecases.watch_lanes import ProbeLanes
+
+LOOK_SECONDS = 1.0
+LANES_SECONDS = 10.0
+PURGE_SECONDS = 60.0
+SAMPLE_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """Use cases as steps of loops: True means that there may be more at once."""
+
+    renew_leases: RenewLeases
+    expire_leases: ExpireLeases
+    resolve_uncertain: ResolveUncertain
+    probe_lanes: ProbeLanes
+    purge_old: PurgeOld
+    sample_jobs: SampleJobs
+    list_lanes: ListLanes
+    consumers: DynamicConsumers
+
+    async def renew(self) -> bool:
+        """Leases of calls under way."""
+        await self.renew_leases()
+        return False
+
+    async def expire(self) -> bool:
+        """Leases nobody keeps."""
+        return await self.expire_leases() > 0
+
+    async def resolve(self) -> bool:
+        """Uncertain jobs that are due for a look."""
+        return await self.resolve_uncertain() > 0
+
+    async def probe(self) -> bool:
+        """Lanes that are not open."""
+        return await self.probe_lanes() > 0
+
+    async def sample(self) -> bool:
+        """The gauges."""
+        await self.sample_jobs()
+        return False
+
+    async def follow_lanes(self) -> bool:
+        """Consume the queue of every lane, whichever process heard of it first."""
+        consumed = self.consumers.consumed()
+        for instance in await self.list_lanes():
+            queue = lane_queue(instance)
+            if queue.name not in consumed:
+                await self.consumers.add(queue)
+        return False

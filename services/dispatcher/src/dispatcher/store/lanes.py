@@ -1,0 +1,163 @@
+"""Lanes: how a number is configured, what is believed about its connection, and how many calls it has in flight."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import RowMapping
+
+from chassis.database import Transaction
+from contracts.facts import NumberConfigured
+from contracts.values import ConnectionState
+from dispatcher.domain.lanes import Connection
+from dispatcher.store.sql import prefixed, rows_json, sql
+
+_CONNECTION = "instance, state, state_reason, state_observed_at, suspect, trial, probe_at, probe_failures"
+
+_CONFIGURE = sql("""
+    INSERT INTO dispatcher.lanes (instance, number_id, version, gateway, sealed_access, pacing, gapless, max_in_flight,
+                                  paused, otp_slot_at, utility_slot_at, marketing_slot_at, state, state_observed_at,
+                                  probe_at)
+    VALUES (:instance, :number_id, :version, :gateway, :sealed_access, CAST(:pacing AS jsonb), :gapless,
+            :max_in_flight, :paused, {now}, {now}, {now}, 'CONNECTING', to_timestamp(0), {now})
+        ON CONFLICT (instance) DO UPDATE
+       SET number_id = excluded.number_id, version = excluded.version, gateway = excluded.gateway,
+           sealed_access = excluded.sealed_access, pacing = excluded.pacing, gapless = excluded.gapless,
+           max_in_flight = excluded.max_in_flight, paused = excluded.paused,
+           probe_at = CASE WHEN lanes.state = 'OPEN' THEN lanes.probe_at ELSE excluded.probe_at END
+     WHERE lanes.version < excluded.version
+""")
+
+_INSTANCES = sql("SELECT instance FROM dispatcher.lanes ORDER BY instance")
+
+_ACCESS = sql("SELECT sealed_access FROM dispatcher.lanes WHERE instance = :instance")
+
+_LOCK = sql(
+    "SELECT {connection} FROM dispatcher.lanes WHERE instance = ANY(:instances) ORDER BY instance FOR UPDATE",
+    connection=_CONNECTION,
+)
+
+_SAVE = sql("""
+    UPDATE dispatcher.lanes
+       SET in_flight = greatest(lanes.in_flight - given.ended, 0), state = given.state,
+           state_reason = given.state_reason, state_observed_at = given.state_observed_at, suspect = given.suspect,
+           trial = given.trial, probe_at = given.probe_at, probe_failures = given.probe_failures
+      FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS given(
+           instance text, ended integer, state text, state_reason text, state_observed_at timestamptz,
+           suspect boolean, trial boolean, probe_at timestamptz, probe_failures integer)
+     WHERE lanes.instance = given.instance
+""")
+
+_FREE = sql("""
+    UPDATE dispatcher.lanes SET in_flight = greatest(lanes.in_flight - given.ended, 0)
+      FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS given(instance text, ended integer)
+     WHERE lanes.instance = given.instance
+""")
+
+_TAKE_PROBES = sql(
+    """
+    WITH due AS (
+        SELECT instance FROM dispatcher.lanes
+         WHERE state <> 'OPEN' AND probe_at <= {now}
+         ORDER BY probe_at LIMIT :limit FOR UPDATE SKIP LOCKED)
+    UPDATE dispatcher.lanes SET probe_at = {now} + make_interval(secs => :busy_seconds)
+      FROM due WHERE lanes.instance = due.instance
+    RETURNING number_id, sealed_access, {now} AS instant, {connection}
+    """,
+    connection=prefixed(_CONNECTION, "lanes"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """A lane to ask the gateway about."""
+
+    connection: Connection
+    number_id: UUID
+    sealed_access: str
+
+
+async def configure(tx: Transaction, fact: NumberConfigured, *, gapless: bool, now: datetime | None) -> bool:
+    """Keep the newest version of a lane's configuration; a new lane is probed at once. True if this was newer."""
+    parameters = {
+        "instance": fact.instance,
+        "number_id": fact.number_id,
+        "version": fact.version,
+        "gateway": fact.gateway,
+        "sealed_access": fact.sealed_access,
+        "pacing": fact.pacing.model_dump_json(),
+        "gapless": gapless,
+        "max_in_flight": fact.pacing.max_in_flight,
+        "paused": fact.paused,
+        "now": now,
+    }
+    return (await tx.execute(_CONFIGURE, parameters)).rowcount > 0
+
+
+async def instances(tx: Transaction) -> Sequence[str]:
+    """Every lane there is."""
+    return list((await tx.execute(_INSTANCES)).scalars())
+
+
+async def sealed_access(tx: Transaction, instance: str) -> str | None:
+    """A number's sealed way to its gateway; None for an unknown lane."""
+    value: str | None = (await tx.execute(_ACCESS, {"instance": instance})).scalar_one_or_none()
+    return value
+
+
+async def lock(tx: Transaction, names: Collection[str]) -> Sequence[Connection]:
+    """What is believed about these lanes; locked in one order everywhere, so that writers cannot deadlock."""
+    rows = (await tx.execute(_LOCK, {"instances": sorted(set(names))})).mappings()
+    return [_connection(row) for row in rows]
+
+
+async def save(tx: Transaction, connections: Sequence[Connection], *, ended: Mapping[str, int]) -> None:
+    """Write what was decided about locked lanes; `ended` calls of each are no longer in flight."""
+    rows = [
+        {
+            "instance": connection.instance,
+            "ended": ended.get(connection.instance, 0),
+            "state": connection.state,
+            "state_reason": connection.reason,
+            "state_observed_at": connection.observed_at,
+            "suspect": connection.suspect,
+            "trial": connection.trial,
+            "probe_at": connection.probe_at,
+            "probe_failures": connection.probe_failures,
+        }
+        for connection in connections
+    ]
+    await tx.execute(_SAVE, {"rows": rows_json(rows)})
+
+
+async def free(tx: Transaction, ended: Mapping[str, int]) -> None:
+    """`ended` calls of each locked lane are no longer in flight."""
+    rows = [{"instance": instance, "ended": count} for instance, count in sorted(ended.items())]
+    await tx.execute(_FREE, {"rows": rows_json(rows)})
+
+
+async def take_probes(
+    tx: Transaction, *, limit: int, busy: timedelta, now: datetime | None
+) -> tuple[Sequence[Probe], datetime | None]:
+    """Lanes whose probe is due, for this process alone during `busy`; and the instant they were taken."""
+    parameters = {"limit": limit, "busy_seconds": busy.total_seconds(), "now": now}
+    rows = (await tx.execute(_TAKE_PROBES, parameters)).mappings().all()
+    probes = [
+        Probe(connection=_connection(row), number_id=row["number_id"], sealed_access=row["sealed_access"])
+        for row in rows
+    ]
+    return probes, rows[0]["instant"] if rows else None
+
+
+def _connection(row: RowMapping) -> Connection:
+    return Connection(
+        instance=row["instance"],
+        state=ConnectionState(row["state"]),
+        reason=row["state_reason"],
+        observed_at=row["state_observed_at"],
+        suspect=row["suspect"],
+        trial=row["trial"],
+        probe_at=row["probe_at"],
+        probe_failures=row["probe_failures"],
+    )

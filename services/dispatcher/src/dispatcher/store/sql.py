@@ -1,0 +1,75 @@
+"""How the statements are written: rows go in as one JSON document, and the instant is the database's unless given."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import DateTime, RowMapping, TextClause, bindparam, text
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.types import Text, TypeEngine
+
+from contracts.values import Category, Environment, MessageRef
+
+NOW = "coalesce(CAST(:now AS timestamptz), statement_timestamp())"
+"""The instant of a statement. Stable within it, hence one instant for every comparison and usable by indexes."""
+
+REF = "message_id, round, tenant_id, project_id, number_id, instance, environment, category, correlation_id"
+"""The columns of a `MessageRef`."""
+
+_PARTS = {"now": NOW, "ref": REF, "job_ref": ", ".join(f"job.{column}" for column in REF.split(", "))}
+_INSTANT = DateTime(timezone=True)
+_TYPES: Mapping[str, TypeEngine[Any]] = {
+    "now": _INSTANT,
+    "resolve_after": _INSTANT,
+    "resolve_by": _INSTANT,
+    "instances": ARRAY(Text()),
+}
+
+
+def sql(statement: str, **parts: str) -> TextClause:
+    """A statement whose parameters have the types their names promise; `{now}`, `{ref}`, `{job_ref}` are filled in.
+
+    So are the `parts`, which are constants of this package.
+    """
+    for name, part in {**_PARTS, **parts}.items():
+        statement = statement.replace(f"{{{name}}}", part)
+    used = {name: kind for name, kind in _TYPES.items() if re.search(rf":{name}\b", statement)}
+    return text(statement).bindparams(*(bindparam(name, type_=kind) for name, kind in used.items()))
+
+
+def prefixed(columns: str, table: str) -> str:
+    """The same list of columns, of one table."""
+    return ", ".join(f"{table}.{column.strip()}" for column in columns.split(","))
+
+
+def rows_json(rows: Sequence[Any] | Mapping[str, Any]) -> str:
+    """Rows for `jsonb_to_recordset`."""
+    return json.dumps(rows, default=_plain)
+
+
+def ref_of(row: RowMapping) -> MessageRef:
+    """The message a row is about; the row was written from a valid one."""
+    return MessageRef.model_construct(
+        message_id=row["message_id"],
+        tenant_id=row["tenant_id"],
+        project_id=row["project_id"],
+        number_id=row["number_id"],
+        instance=row["instance"],
+        environment=Environment(row["environment"]),
+        category=Category(row["category"]),
+        correlation_id=row["correlation_id"],
+        round=row["round"],
+    )
+
+
+def _plain(value: object) -> str:
+    match value:
+        case datetime():
+            return value.isoformat()
+        case UUID():
+            return str(value)
+        case _:
+            raise TypeError(type(value).__name__)

@@ -1,0 +1,60 @@
+"""Doors for what is heard: numbers, echoes, commands, and the lanes' own queues."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chassis.broker import Broker
+from chassis.deliveries import Heard
+from chassis.group_commit import GroupCommit
+from contracts.commands import RequeueMessage
+from contracts.facts import EchoObserved, MessageAccepted, NumberConfigured, NumberConnectionChanged
+from contracts.registry import UnreadableError
+from contracts.topology import DISPATCHER_COMMANDS, DISPATCHER_ECHOES, DISPATCHER_NUMBERS
+from dispatcher.usecases.take_in import LocateMessage, TakeIn
+from dispatcher.usecases.watch_lanes import ConfigureLane, ObserveConnection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subscribers:
+    """One method per queue."""
+
+    configure_lane: ConfigureLane
+    observe_connection: ObserveConnection
+    locate_message: LocateMessage
+    take_in: TakeIn
+    observing_echoes: GroupCommit[EchoObserved, None]
+
+    def register(self, broker: Broker) -> None:
+        """The static queues."""
+        broker.hear(DISPATCHER_NUMBERS, self.on_number)
+        broker.hear(DISPATCHER_ECHOES, self.on_echo, prefetch=100)
+        broker.hear(DISPATCHER_COMMANDS, self.on_command)
+
+    async def on_number(self, heard: Heard) -> None:
+        """A number was configured, or its connection changed."""
+        match heard.statement:
+            case NumberConfigured() as fact:
+                await self.configure_lane(fact)
+            case NumberConnectionChanged() as fact:
+                await self.observe_connection(fact)
+            case _:
+                raise UnreadableError("not about a number")
+
+    async def on_echo(self, heard: Heard) -> None:
+        """A number was seen sending."""
+        if not isinstance(heard.statement, EchoObserved):
+            raise UnreadableError("not an echo")
+        await self.observing_echoes.submit(heard.statement)
+
+    async def on_command(self, heard: Heard) -> None:
+        """Somebody wants a message put to work."""
+        if not isinstance(heard.statement, RequeueMessage):
+            raise UnreadableError("not a command for the dispatcher")
+        await self.locate_message(heard.statement)
+
+    async def on_lane(self, _queue_name: str, batch: Sequence[Heard]) -> None:
+        """Messages for one number."""
+        accepted = [heard.statement for heard in batch if isinstance(heard.statement, MessageAccepted)]
+        if len(accepted) != len(batch):
+            raise UnreadableError("not an accepted message")
+        await self.take_in(accepted)

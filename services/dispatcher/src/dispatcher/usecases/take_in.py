@@ -1,0 +1,66 @@
+"""Messages enter: each becomes a job, once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from chassis.database import Database, Transaction
+from contracts.commands import RequeueMessage
+from contracts.facts import MessageAccepted
+from dispatcher.domain.rules import Rules
+from dispatcher.domain.verdicts import resolution_window
+from dispatcher.domain.whereabouts import fact_of_whereabouts
+from dispatcher.store import intake, whereabouts
+from dispatcher.store.instant import instant
+from dispatcher.usecases.clock import Clock, given
+from dispatcher.usecases.measures import TAKEN_IN
+
+JOB_LOST = "JOB_LOST"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakeIn:
+    """Turn accepted messages into jobs; `wake` is called after the commit."""
+
+    database: Database
+    wake: Callable[[], None]
+    clock: Clock = None
+
+    async def __call__(self, accepted: Sequence[MessageAccepted]) -> None:
+        """One transaction for the batch; repeats are harmless."""
+        async with self.database.transaction() as tx:
+            new = await intake.insert_jobs(tx, accepted, now=given(self.clock))
+        TAKEN_IN.inc(len(new))
+        if new:
+            self.wake()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocateMessage:
+    """Put a message to work unless it already is, and say where its job is."""
+
+    database: Database
+    rules: Rules
+    wake: Callable[[], None]
+    clock: Clock = None
+
+    async def __call__(self, command: RequeueMessage) -> None:
+        """The answer is the fact about the job's state, new or old."""
+        async with self.database.transaction() as tx:
+            is_new = await self._insert(tx, command)
+            found = await whereabouts.locate(tx, command.accepted.ref)
+            fact = fact_of_whereabouts(found) if found else None
+            if fact is not None:
+                tx.emit(fact)
+        if is_new:
+            TAKEN_IN.inc()
+            self.wake()
+
+    async def _insert(self, tx: Transaction, command: RequeueMessage) -> bool:
+        accepted = command.accepted
+        if not command.possibly_sent:
+            return bool(await intake.insert_jobs(tx, [accepted], now=given(self.clock)))
+        now = await instant(tx, given(self.clock))
+        after, by = resolution_window(
+            category=accepted.ref.category, started_at=now, deliver_until=accepted.deliver_until, rules=self.rules
+        )
+        return await intake.insert_suspect(tx, accepted, reason=JOB_LOST, resolve_after=after, resolve_by=by, now=now)

@@ -1,0 +1,1 @@
+"""Signed customer webhooks with durable retries."""

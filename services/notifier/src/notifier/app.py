@@ -1,0 +1,118 @@
+"""Puts the notifier together: reads its settings, picks its adapters, runs its stages."""
+
+import random
+from datetime import timedelta
+
+from chassis.answers import Answerer
+from chassis.clock import utc_now
+from chassis.foundation import Foundation
+from chassis.group_commit import GroupCommit
+from chassis.guarded import guarded_client
+from chassis.http_client import Timeouts
+from chassis.runner import Stage
+from chassis.seal import KeyRing
+from chassis.topology import Topology
+from contracts.facts import MessageStatusChanged
+from contracts.registry import NOTIFIER, decode
+from contracts.topology import DEAD, DEAD_LETTERS, EXCHANGES, NOTIFIER_MESSAGES, QUEUES, question_queue
+from notifier.adapters import GuardedPoster, target_check
+from notifier.domain.schedule import Schedule
+from notifier.domain.settlement import Settlement
+from notifier.jobs import Sending, forgetting, measuring, taking_back
+from notifier.settings import Settings
+from notifier.store.claims import Bounds
+from notifier.subscribers import PREFETCH, answer_with, on_status_changed
+from notifier.tables import outbox
+from notifier.usecases.deliver_webhook import DeliverWebhook
+from notifier.usecases.forget_old import ForgetOld
+from notifier.usecases.list_endpoints import ListWebhooks
+from notifier.usecases.measure_backlog import MeasureBacklog
+from notifier.usecases.plan_deliveries import PlanDeliveries
+from notifier.usecases.register_endpoint import RegisterWebhook
+from notifier.usecases.settle_attempts import settle_attempts
+
+FAILING_AFTER = 5
+"""Failures in a row after which an endpoint gets one call at a time."""
+
+TOPOLOGY = Topology(exchanges=EXCHANGES, queues=QUEUES, dead_exchange=DEAD, dead_queue=DEAD_LETTERS)
+
+
+async def serve() -> int:
+    """Run until told to stop; the exit code."""
+    settings = Settings.load()
+    ring = settings.key_ring()
+    foundation = Foundation(
+        settings, service=NOTIFIER, outbox=outbox, topology=TOPOLOGY, decode=decode, title="Pilot notifier"
+    )
+    timeouts = Timeouts(
+        connect_seconds=settings.webhook_connect_timeout_seconds, read_seconds=settings.webhook_timeout_seconds
+    )
+    async with guarded_client(
+        allow_private=settings.allow_private_endpoints,
+        timeouts=timeouts,
+        connections_max=settings.webhook_calls_max,
+    ) as client:
+        poster = GuardedPoster(client=client, timeout_seconds=settings.webhook_timeout_seconds)
+        return await foundation.run(*_stages(foundation, settings, ring, poster))
+
+
+def _stages(foundation: Foundation, settings: Settings, ring: KeyRing, poster: GuardedPoster) -> list[Stage]:
+    database = foundation.database
+    settlements = GroupCommit[Settlement, bool](database, settle_attempts, name="settlements")
+    plans = GroupCommit[MessageStatusChanged, None](database, PlanDeliveries(ring=ring).write, name="plans")
+    deliver = _deliver(foundation, settings, ring, poster, settlements)
+    sending = Sending(deliver, calls_max=settings.webhook_calls_max)
+    answerer = _answerer(foundation, settings, ring)
+    foundation.broker.hear(NOTIFIER_MESSAGES, on_status_changed(plans, planned=sending.wake), prefetch=PREFETCH)
+    forget = ForgetOld(database=database, clock=utc_now, retention=timedelta(days=settings.delivery_retention_days))
+    loops = [
+        taking_back(deliver, interval_seconds=settings.webhook_lease_seconds / 6),
+        forgetting(forget),
+        measuring(MeasureBacklog(database=database, clock=utc_now)),
+    ]
+    return [settlements, plans, *loops, sending, answerer]
+
+
+def _deliver(
+    foundation: Foundation,
+    settings: Settings,
+    ring: KeyRing,
+    poster: GuardedPoster,
+    settlements: GroupCommit[Settlement, bool],
+) -> DeliverWebhook:
+    return DeliverWebhook(
+        database=foundation.database,
+        ring=ring,
+        poster=poster,
+        settlements=settlements,
+        schedule=Schedule(pauses=tuple(timedelta(seconds=seconds) for seconds in settings.webhook_retry_seconds)),
+        bounds=Bounds(
+            per_endpoint=settings.webhook_calls_per_endpoint_max,
+            per_tenant=settings.webhook_calls_per_tenant_max,
+            failing_after=FAILING_AFTER,
+            lease=timedelta(seconds=settings.webhook_lease_seconds),
+        ),
+        clock=utc_now,
+        dice=random.random,
+    )
+
+
+def _answerer(foundation: Foundation, settings: Settings, ring: KeyRing) -> Answerer:
+    register = RegisterWebhook(
+        database=foundation.database,
+        ring=ring,
+        refusal_of=target_check(allow_private=settings.allow_private_endpoints),
+        clock=utc_now,
+    )
+    answerer = Answerer(
+        settings.broker_url.get_secret_value(),
+        question_queue(NOTIFIER),
+        answer_with(register, ListWebhooks(database=foundation.database)),
+        on_fatal=foundation.runner.fail,
+    )
+
+    async def problem() -> str | None:
+        return answerer.problem() or foundation.broker.problem()
+
+    foundation.health.check("broker", problem)
+    return answerer

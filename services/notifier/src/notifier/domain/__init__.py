@@ -1,0 +1,1 @@
+"""Frozen values and pure decisions of the notifier."""

@@ -1,0 +1,84 @@
+"""Which endpoints a customer may have, and which events each of them hears."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from contracts.questions import Endpoint, RegisterEndpoint, Rejected
+from contracts.status import Status
+from contracts.values import MessageRef
+
+EVERYTHING = "*"
+KNOWN_EVENTS = frozenset(
+    {
+        *(f"message.{what}" for what in ("sent", "delivered", "read", "failed")),
+        *(f"message.{what}" for what in ("received", "reply", "group", "newsletter")),
+        *(f"number.{what}" for what in ("created", "connected", "disconnected", "removed", "restored")),
+    }
+)
+"""Names of the published webhook contract; a customer may select them before the platform says them."""
+
+EVENT_OF = {
+    Status.SENT: "message.sent",
+    Status.DELIVERED: "message.delivered",
+    Status.READ: "message.read",
+    Status.FAILED: "message.failed",
+}
+"""Statuses customers are told about; the others are steps of ours."""
+
+ENDPOINTS_PER_NUMBER_MAX = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """As much of an active endpoint as decides what it hears."""
+
+    endpoint_id: UUID
+    tenant_id: UUID
+    number_id: UUID
+    events: tuple[str, ...]
+
+    def is_told(self, ref: MessageRef, event: str) -> bool:
+        """True if it belongs to the message's tenant and number and selected `event`; no selection means nothing."""
+        owns = (ref.tenant_id, ref.number_id) == (self.tenant_id, self.number_id)
+        return owns and (event in self.events or EVERYTHING in self.events)
+
+
+def judge_registration(
+    asked: RegisterEndpoint, existing: Sequence[Endpoint], *, refusal: str | None
+) -> Rejected | None:
+    """Why the endpoint may not be created, None if it may. `refusal` says what is wrong with the URL, if anything is.
+
+    `existing` are the tenant's endpoints on the same number.
+    """
+    unknown = sorted(set(asked.events) - KNOWN_EVENTS - {EVERYTHING})
+    if refusal is not None:
+        return Rejected(code="WEBHOOK_URL_REFUSED", message=f"The webhook cannot be called: {refusal}.", field="url")
+    if unknown:
+        message = f"Unknown events. Known are {', '.join(sorted(KNOWN_EVENTS))} and {EVERYTHING}."
+        return Rejected(code="UNKNOWN_EVENT", message=message, field="events")
+    if any(endpoint.url == asked.url for endpoint in existing):
+        return Rejected(
+            code="WEBHOOK_ALREADY_EXISTS", message="This number already has a webhook with this URL.", field="url"
+        )
+    if len(existing) >= ENDPOINTS_PER_NUMBER_MAX:
+        message = f"A number has at most {ENDPOINTS_PER_NUMBER_MAX} webhooks."
+        return Rejected(code="TOO_MANY_WEBHOOKS", message=message)
+    return None
+
+
+def new_endpoint(asked: RegisterEndpoint, *, endpoint_id: UUID, now: datetime) -> Endpoint:
+    """The endpoint as asked for, its events without repeats."""
+    return Endpoint(
+        endpoint_id=endpoint_id,
+        tenant_id=asked.tenant_id,
+        number_id=asked.number_id,
+        instance=asked.instance,
+        name=asked.name,
+        url=asked.url,
+        events=tuple(dict.fromkeys(asked.events)),
+        active=True,
+        created_at=now,
+        updated_at=now,
+    )

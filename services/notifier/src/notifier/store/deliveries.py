@@ -1,0 +1,168 @@
+"""Statements about what is owed to customers and what came of it."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import DateTime, SmallInteger, Text, bindparam, delete, func, select, text
+from sqlalchemy.dialects.postgresql import ARRAY, insert
+from sqlalchemy.types import Uuid
+
+from chassis.database import Transaction
+from notifier.domain.settlement import Backlog, EndpointOutcome, Planned, Settlement
+from notifier.tables import deliveries, delivery_attempts, endpoints
+
+_MOMENT = DateTime(timezone=True)
+
+_SETTLE = text("""
+UPDATE notifier.deliveries AS d
+   SET state = s.state, due_at = coalesce(s.due_at, d.due_at), last_status = s.status, last_problem = s.problem,
+       lease_token = NULL, lease_until = NULL,
+       finished_at = CASE WHEN s.state = 'PENDING' THEN NULL ELSE s.finished_at END
+  FROM unnest(:ids, :tokens, :states, :dues, :statuses, :problems, :finished)
+       AS s (delivery_id, lease_token, state, due_at, status, problem, finished_at)
+ WHERE d.delivery_id = s.delivery_id AND d.lease_token = s.lease_token AND d.state = 'SENDING'
+RETURNING d.delivery_id
+""").bindparams(
+    bindparam("ids", type_=ARRAY(Uuid)),
+    bindparam("tokens", type_=ARRAY(Uuid)),
+    bindparam("states", type_=ARRAY(Text)),
+    bindparam("dues", type_=ARRAY(_MOMENT)),
+    bindparam("statuses", type_=ARRAY(SmallInteger)),
+    bindparam("problems", type_=ARRAY(Text)),
+    bindparam("finished", type_=ARRAY(_MOMENT)),
+)
+
+_RECORD_OUTCOMES = text("""
+WITH outcome AS (
+    SELECT * FROM unnest(:ids, :calls, :failed, :succeeded, :disable, :at)
+        AS o (endpoint_id, calls, failed, succeeded, disable, at)
+), locked AS (
+    SELECT e.endpoint_id FROM notifier.endpoints AS e JOIN outcome USING (endpoint_id)
+     ORDER BY e.endpoint_id FOR NO KEY UPDATE OF e
+)
+UPDATE notifier.endpoints AS e
+   SET in_flight = greatest(e.in_flight - o.calls, 0),
+       failures = CASE WHEN o.succeeded THEN 0 ELSE e.failures + o.failed END,
+       failing_since = CASE WHEN o.succeeded THEN NULL ELSE coalesce(e.failing_since, o.at) END,
+       last_triggered_at = greatest(e.last_triggered_at, o.at),
+       active = e.active AND o.disable IS NULL,
+       disabled_reason = CASE WHEN e.active THEN o.disable ELSE e.disabled_reason END
+  FROM outcome AS o JOIN locked USING (endpoint_id)
+ WHERE e.endpoint_id = o.endpoint_id
+""").bindparams(
+    bindparam("ids", type_=ARRAY(Uuid)),
+    bindparam("calls", type_=ARRAY(SmallInteger)),
+    bindparam("failed", type_=ARRAY(SmallInteger)),
+    bindparam("succeeded", type_=ARRAY(endpoints.c.active.type)),
+    bindparam("disable", type_=ARRAY(Text)),
+    bindparam("at", type_=ARRAY(_MOMENT)),
+)
+
+
+async def plan(tx: Transaction, planned: Sequence[Planned]) -> None:
+    """Owe these deliveries; what is owed already stays as it is."""
+    if not planned:
+        return
+    ordered = sorted(planned, key=lambda item: (item.endpoint_id, item.ref.message_id, item.ref.round, item.version))
+    rows = [
+        {
+            "delivery_id": item.delivery_id,
+            "endpoint_id": item.endpoint_id,
+            "tenant_id": item.ref.tenant_id,
+            "message_id": item.ref.message_id,
+            "round": item.ref.round,
+            "version": item.version,
+            "event": item.event,
+            "ref": item.ref.model_dump(mode="json"),
+            "sealed_body": item.sealed_body,
+            "changed_at": item.changed_at,
+        }
+        for item in ordered
+    ]
+    await tx.execute(insert(deliveries).on_conflict_do_nothing(), rows)
+
+
+async def settle(tx: Transaction, settlements: Sequence[Settlement]) -> set[UUID]:
+    """Write the verdicts of attempts whose lease is still the current one; the deliveries that were settled."""
+    ordered = sorted(settlements, key=lambda item: item.claimed.delivery_id)
+    result = await tx.execute(
+        _SETTLE,
+        {
+            "ids": [item.claimed.delivery_id for item in ordered],
+            "tokens": [item.claimed.lease_token for item in ordered],
+            "states": [item.verdict.state.value for item in ordered],
+            "dues": [item.verdict.due_at for item in ordered],
+            "statuses": [item.verdict.status for item in ordered],
+            "problems": [item.verdict.problem for item in ordered],
+            "finished": [item.ended_at for item in ordered],
+        },
+    )
+    return set(result.scalars())
+
+
+async def log_attempts(tx: Transaction, settlements: Sequence[Settlement]) -> None:
+    """One row per attempt; an attempt that was given up as interrupted gets its true end."""
+    rows = [
+        {
+            "delivery_id": item.claimed.delivery_id,
+            "attempt": item.claimed.attempt,
+            "endpoint_id": item.claimed.endpoint_id,
+            "started_at": item.started_at,
+            "duration_ms": item.duration_ms,
+            "status": item.verdict.status,
+            "problem": item.verdict.problem,
+            "sealed_response": item.sealed_response,
+        }
+        for item in sorted(settlements, key=lambda item: (item.claimed.delivery_id, item.claimed.attempt))
+    ]
+    statement = insert(delivery_attempts)
+    fresh = {name: statement.excluded[name] for name in ("started_at", "duration_ms", "status", "problem")}
+    key = [delivery_attempts.c.delivery_id, delivery_attempts.c.attempt]
+    await tx.execute(statement.on_conflict_do_update(index_elements=key, set_=fresh), rows)
+
+
+async def record_outcomes(tx: Transaction, outcomes: Sequence[EndpointOutcome]) -> None:
+    """Free the endpoints' slots and keep count of their failures."""
+    await tx.execute(
+        _RECORD_OUTCOMES,
+        {
+            "ids": [item.endpoint_id for item in outcomes],
+            "calls": [item.calls for item in outcomes],
+            "failed": [item.failed for item in outcomes],
+            "succeeded": [item.succeeded for item in outcomes],
+            "disable": [item.disable for item in outcomes],
+            "at": [item.at for item in outcomes],
+        },
+    )
+
+
+async def count_pending(tx: Transaction, *, up_to: int) -> Backlog:
+    """What waits for active endpoints, counted no further than `up_to`."""
+    waiting = (
+        select(deliveries.c.due_at)
+        .join(endpoints, endpoints.c.endpoint_id == deliveries.c.endpoint_id)
+        .where(deliveries.c.state == text("'PENDING'"), endpoints.c.active)
+        .limit(up_to)
+        .subquery()
+    )
+    measured = select(func.count().label("pending"), func.min(waiting.c.due_at).label("oldest_due_at"))
+    row = (await tx.execute(measured.select_from(waiting))).one()
+    return Backlog(pending=row.pending, oldest_due_at=row.oldest_due_at)
+
+
+async def forget_deliveries(tx: Transaction, *, before: UUID, limit: int) -> int:
+    """Delete up to `limit` deliveries with an id (a time) below `before`, whatever became of them."""
+    old = (
+        select(deliveries.c.delivery_id)
+        .where(deliveries.c.delivery_id < before, deliveries.c.state != text("'SENDING'"))
+        .limit(limit)
+    )
+    return (await tx.execute(delete(deliveries).where(deliveries.c.delivery_id.in_(old)))).rowcount
+
+
+async def forget_attempts(tx: Transaction, *, before: UUID, limit: int) -> int:
+    """Delete up to `limit` attempts of deliveries with an id below `before`."""
+    delivery_id, attempt = delivery_attempts.c.delivery_id, delivery_attempts.c.attempt
+    old = select(delivery_id, attempt).where(delivery_id < before).limit(limit).subquery()
+    condition = (delivery_id == old.c.delivery_id) & (attempt == old.c.attempt)
+    return (await tx.execute(delete(delivery_attempts).where(condition))).rowcount

@@ -1,0 +1,28 @@
+"""Deletes deliveries and their attempts after their retention, in small bites."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from chassis.clock import Clock
+from chassis.database import Database
+from notifier.domain.settlement import oldest_id
+from notifier.store import deliveries
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetOld:
+    """Retention by age of the delivery, whatever became of it."""
+
+    database: Database
+    clock: Clock
+    retention: timedelta
+    bite: int = 2_000
+
+    async def __call__(self) -> bool:
+        """One bite of each table; True if there may be more."""
+        before = oldest_id(self.clock() - self.retention)
+        async with self.database.transaction() as tx:
+            forgotten = await deliveries.forget_deliveries(tx, before=before, limit=self.bite)
+        async with self.database.transaction() as tx:
+            attempts = await deliveries.forget_attempts(tx, before=before, limit=self.bite)
+        return max(forgotten, attempts) >= self.bite

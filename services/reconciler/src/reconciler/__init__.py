@@ -1,0 +1,1 @@
+"""The second, independent memory of open messages, and the dead letters."""

@@ -1,0 +1,1 @@
+"""What the reconciler knows and decides, without touching anything."""

@@ -1,0 +1,116 @@
+"""Reads what a broker wrote on a message that a queue gave up on, whatever the message itself is."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+from uuid import UUID, uuid5
+
+NAMESPACE: Final = UUID("6b1f7a52-8f0c-5d7a-9a53-4f6c1f7f6f10")
+BODY_BYTES_MAX: Final = 1024 * 1024
+VALUE_CHARS_MAX: Final = 255
+UNKNOWN: Final = "unknown"
+KEPT_HEADERS: Final = (
+    "cloudEvents:id",
+    "cloudEvents:source",
+    "cloudEvents:time",
+    "cloudEvents:type",
+    "traceparent",
+    "x-delivery-count",
+    "x-first-death-queue",
+    "x-first-death-reason",
+)
+"""Headers that explain; none of them can hold what a message says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetter:
+    """One death of one message. The id is made from what tells it from other deaths, so a repeat is recognised."""
+
+    id: UUID
+    statement_id: UUID | None
+    origin_queue: str
+    reason: str
+    count: int
+    type: str | None
+    routing_key: str
+    headers: Mapping[str, str]
+    size_bytes: int
+    first_died_at: datetime
+    body: bytes = field(repr=False)
+
+
+def dead_letter_of(
+    *,
+    body: bytes,
+    message_id: str | None,
+    type_name: str | None,
+    routing_key: str,
+    headers: Mapping[str, object],
+    now: datetime,
+) -> DeadLetter:
+    """Never raises: a letter without a readable history is filed all the same."""
+    deaths = _deaths(headers)
+    last = deaths[0] if deaths else {}
+    count = last.get("count")
+    origin_queue, reason = _text(last.get("queue")) or UNKNOWN, _text(last.get("reason")) or UNKNOWN
+    died_at = _moment(last.get("time"))
+    identity = (
+        _text(message_id) or hashlib.sha256(body).hexdigest(),
+        origin_queue,
+        reason,
+        str(count),
+        died_at.isoformat() if died_at else "",
+    )
+    return DeadLetter(
+        id=uuid5(NAMESPACE, "|".join(identity)),
+        statement_id=_uuid(message_id),
+        origin_queue=origin_queue,
+        reason=reason,
+        count=count if isinstance(count, int) and not isinstance(count, bool) else 1,
+        type=_text(type_name),
+        routing_key=_routing_key(last) or _text(routing_key) or "",
+        headers={name: value for name in KEPT_HEADERS if (value := _text(headers.get(name))) is not None},
+        size_bytes=len(body),
+        first_died_at=min((at for death in deaths if (at := _moment(death.get("time")))), default=now),
+        body=body[:BODY_BYTES_MAX],
+    )
+
+
+def _deaths(headers: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
+    """The broker's own history, latest death first."""
+    history = headers.get("x-death")
+    if not isinstance(history, list):
+        return ()
+    return [death for death in history if isinstance(death, Mapping)]
+
+
+def _routing_key(death: Mapping[str, object]) -> str | None:
+    keys = death.get("routing-keys")
+    return _text(keys[0]) if isinstance(keys, list) and keys else None
+
+
+def _text(value: object) -> str | None:
+    """A bounded text a database can store."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        return None
+    storable = value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+    return storable[:VALUE_CHARS_MAX]
+
+
+def _moment(value: object) -> datetime | None:
+    if not isinstance(value, datetime):
+        return None
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def _uuid(text: str | None) -> UUID | None:
+    try:
+        return UUID(text or "")
+    except ValueError:
+        return None

@@ -1,0 +1,70 @@
+"""The tables of the schema `reconciler`: the ledger of messages that are owed an end, and the dead letters."""
+
+from sqlalchemy import Column, DateTime, Index, Integer, SmallInteger, Table, Text, Uuid, func, text
+from sqlalchemy.dialects.postgresql import JSONB
+
+from chassis.migrations import schema_metadata
+from chassis.outbox import QUEUE_STORAGE, outbox_table
+
+metadata = schema_metadata("reconciler")
+
+outbox = outbox_table(metadata)
+
+ledger = Table(
+    "ledger",
+    metadata,
+    Column("message_id", Uuid, primary_key=True),
+    Column("round", Integer, primary_key=True),
+    Column("ref", JSONB, nullable=False),
+    Column("accepted", JSONB(none_as_null=True)),
+    Column("accepted_at", DateTime(timezone=True)),
+    Column("due_at", DateTime(timezone=True)),
+    Column("deliver_until", DateTime(timezone=True)),
+    Column("evidence", Text, nullable=False),
+    Column("evidence_weight", SmallInteger, nullable=False),
+    Column("evidence_at", DateTime(timezone=True)),
+    Column("look_at", DateTime(timezone=True)),
+    Column("status", Text),
+    Column("status_version", Integer),
+    Column("requeues", Integer, nullable=False, server_default="0"),
+    Column("requeued_at", DateTime(timezone=True)),
+    Column("requeue_after", DateTime(timezone=True)),
+    Column("lost_at", DateTime(timezone=True)),
+    Column("first_seen_at", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
+    Column("closed_at", DateTime(timezone=True)),
+    postgresql_with=QUEUE_STORAGE,
+)
+"""One row per message and round, opened by whichever fact comes first.
+
+`accepted` is the accepted fact with its sealed content; it is gone once the row is closed.
+`look_at` is when silence becomes suspicious; empty where there is proof of dispatch.
+"""
+
+Index(
+    "ix_ledger_suspicious",
+    ledger.c.look_at,
+    postgresql_where=text("closed_at IS NULL AND accepted IS NOT NULL AND look_at IS NOT NULL"),
+)
+Index("ix_ledger_open", ledger.c.first_seen_at, postgresql_where=text("closed_at IS NULL"))
+Index("ix_ledger_closed_at", ledger.c.closed_at, postgresql_where=text("closed_at IS NOT NULL"))
+
+dead_letters = Table(
+    "dead_letters",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("statement_id", Uuid),
+    Column("origin_queue", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("count", Integer, nullable=False),
+    Column("type", Text),
+    Column("routing_key", Text, nullable=False),
+    Column("headers", JSONB, nullable=False),
+    Column("size_bytes", Integer, nullable=False),
+    Column("sealed", Text, nullable=False),
+    Column("first_died_at", DateTime(timezone=True), nullable=False),
+    Column("filed_at", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
+)
+"""Whatever a queue gave up on. `sealed` is the body as it was, associated data: the id."""
+
+Index("ix_dead_letters_filed_at", dead_letters.c.filed_at)
+Index("ix_dead_letters_origin_queue", dead_letters.c.origin_queue, dead_letters.c.filed_at)

@@ -1,0 +1,1 @@
+"""What the reconciler does, one step per module."""

@@ -1,0 +1,1 @@
+"""The edge the gateway posts its webhooks to."""

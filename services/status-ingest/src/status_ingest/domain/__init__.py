@@ -1,0 +1,1 @@
+"""What status-ingest knows and decides, without touching anything."""

@@ -1,0 +1,1 @@
+"""What status-ingest does, one step per module."""

@@ -1,0 +1,179 @@
+"""A database of our own with the schema of status-ingest, and the service's parts standing on it."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import UUID, uuid4
+
+import asyncpg
+import httpx
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import text
+
+import status_ingest
+from chassis.database import Database
+from chassis.group_commit import GroupCommit
+from chassis.health import Health
+from chassis.migrations import Migrations
+from chassis.provisioning import provision
+from chassis.seal import KeyRing, Pepper
+from chassis.web import create_app
+from contracts.facts import MessageDispatched
+from contracts.facts.messages import Proof
+from contracts.ids import uuid7
+from contracts.registry import decode
+from contracts.statement import Statement
+from contracts.values import Category, Environment, MessageRef
+from status_ingest.routes import RAW_PATHS, ingest_router
+from status_ingest.tables import metadata, outbox
+from status_ingest.usecases.forget_old import ForgetOld
+from status_ingest.usecases.interpret_events import InterpretEvents
+from status_ingest.usecases.keep_event import KeepEvent, store_arrivals
+from status_ingest.usecases.learn_keys import learn_keys
+
+SERVER = "127.0.0.1:5432"
+ADMIN_URL = f"postgresql://postgres@{SERVER}/postgres"
+TOKEN = "an-ingest-token-for-tests"
+KEY_RING = KeyRing.parse("k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")
+PEPPER = Pepper.parse("cGVwcGVyLXBlcHBlci1wZXBwZXItcGVwcGVyLXBlcHBlcg==")
+
+Said = TypeVar("Said", bound=Statement)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schema:
+    """Where the migrated schema is, for the service's role and for an administrator."""
+
+    url: str
+    admin_url: str
+
+
+@pytest.fixture(scope="session")
+async def schema() -> AsyncIterator[Schema]:
+    """A fresh database, provisioned and migrated by the chassis, dropped with its role at the end."""
+    name = f"pilot_it_{uuid4().hex[:12]}"
+    role = f"{name}_status_ingest"
+    admin = await asyncpg.connect(ADMIN_URL)
+    try:
+        await admin.execute(f'CREATE DATABASE "{name}"')
+        admin_url = f"postgresql://postgres@{SERVER}/{name}"
+        built = Schema(url=f"postgresql://{role}:secret@{SERVER}/{name}", admin_url=admin_url)
+        await provision(built.admin_url, database_url=built.url, schema="status_ingest")
+        await Migrations(metadata=metadata, package=Path(status_ingest.__file__).parent).upgrade(built.url)
+        yield built
+    finally:
+        await admin.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        await admin.execute(f'DROP ROLE IF EXISTS "{role}"')
+        await admin.close()
+
+
+@dataclass(slots=True, kw_only=True)
+class Service:
+    """One replica: its HTTP edge, what it hears, and its loops run by hand."""
+
+    database: Database
+    app: FastAPI
+    client: httpx.AsyncClient
+    interpreter: InterpretEvents
+    keys: GroupCommit[MessageDispatched, None]
+    forget: ForgetOld
+    woken: list[bool] = field(default_factory=list)
+
+    async def post(self, payload: object, *, path: str = f"/webhooks/evolution/{TOKEN}") -> httpx.Response:
+        """What the gateway does; `payload` may be bytes."""
+        body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        return await self.client.post(path, content=body, headers={"content-type": "application/json"})
+
+    async def interpret(self) -> None:
+        """Until nothing waits."""
+        while await self.interpreter.step():
+            pass
+
+    async def rows(self, query: str, **parameters: Any) -> Sequence[Any]:
+        """Look into the tables."""
+        async with self.database.transaction() as tx:
+            return (await tx.execute(text(query), parameters)).all()
+
+    async def said(self, kind: type[Said]) -> list[Said]:
+        """Everything of one kind in the outbox, in the order of its saying."""
+        rows = await self.rows(
+            "SELECT type, body FROM status_ingest.outbox WHERE type = :type ORDER BY id", type=kind.TYPE
+        )
+        return [statement for row in rows if isinstance(statement := decode(row.type, row.body), kind)]
+
+
+async def replica(url: str, stack: AsyncExitStack) -> Service:
+    """Build the service's parts as its app does, without loops and broker."""
+    database = Database(url, outbox=outbox, pool_size=5, name="test")
+    stack.push_async_callback(database.stop)
+    arrivals = GroupCommit(database, store_arrivals)
+    keys = GroupCommit(database, learn_keys)
+    stack.push_async_callback(arrivals.stop)
+    woken: list[bool] = []
+    keep = KeepEvent(commits=arrivals, key_ring=KEY_RING, new_id=uuid7, kept=lambda: woken.append(True))
+    app = create_app(service="status-ingest", health=Health(), title="test", raw_paths=RAW_PATHS)
+    app.include_router(ingest_router(keep, tokens=(TOKEN, "the-next-ingest-token"), clock=lambda: datetime.now(UTC)))
+    client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://ingest")
+    await stack.enter_async_context(client)
+    return Service(
+        database=database,
+        app=app,
+        client=client,
+        interpreter=InterpretEvents(database=database, key_ring=KEY_RING, pepper=PEPPER),
+        keys=keys,
+        forget=ForgetOld(database=database),
+        woken=woken,
+    )
+
+
+@pytest.fixture
+async def stack() -> AsyncIterator[AsyncExitStack]:
+    """Closes what a test opened."""
+    async with AsyncExitStack() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def service(schema: Schema, stack: AsyncExitStack) -> Service:
+    """One replica on empty tables."""
+    built = await replica(schema.url, stack)
+    async with built.database.transaction() as tx:
+        names = ", ".join(str(table) for table in metadata.sorted_tables)
+        await tx.execute(text(f"TRUNCATE {names}"))
+    return built
+
+
+@pytest.fixture
+async def second(schema: Schema, stack: AsyncExitStack, service: Service) -> Service:
+    """Another replica on the same tables."""
+    return await replica(schema.url, stack)
+
+
+def reference(instance: str = "loja", *, message_id: UUID | None = None) -> MessageRef:
+    """A message of ours."""
+    return MessageRef(
+        message_id=message_id or uuid4(),
+        tenant_id=uuid4(),
+        project_id=uuid4(),
+        number_id=uuid4(),
+        instance=instance,
+        environment=Environment.LIVE,
+        category=Category.UTILITY,
+        correlation_id="order-1",
+    )
+
+
+def dispatched(ref: MessageRef, key_id: str) -> MessageDispatched:
+    """The dispatcher's word that a message left under this key."""
+    return MessageDispatched(ref=ref, attempt=1, key_id=key_id, dispatched_at=datetime.now(UTC), proof=Proof.RESPONSE)
+
+
+def update(key_id: str, status: object, *, instance: str = "loja", **more: object) -> dict[str, object]:
+    """A `messages.update` as version 2.3.7 posts it."""
+    data = {"keyId": key_id, "remoteJid": "5547900000000@s.whatsapp.net", "fromMe": True, "status": status}
+    return {"event": "messages.update", "instance": instance, "data": {**data, "messageId": "c1"}, **more}

@@ -1,0 +1,186 @@
+"""Receipts meet their message in whatever order, and count once however often they come."""
+
+import asyncio
+import itertools
+
+import pytest
+
+from contracts.facts import EchoObserved, NumberConnectionChanged, ReceiptRecorded
+from contracts.matching import RECIPIENT_PURPOSE, TEXT_PURPOSE, text_key
+from contracts.status import Status
+from contracts.values import ConnectionState
+from gateways.recipients import recipient_key
+from status_ingest import store
+
+from .conftest import PEPPER, Service, dispatched, reference, update
+
+
+class KilledError(Exception):
+    """Stands for the end of a process."""
+
+
+STEPS = ("SERVER_ACK", "READ", "key")
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(STEPS)), ids="-".join)
+async def test_every_order_of_receipts_and_key_tells_each_receipt_once(
+    service: Service, order: tuple[str, ...]
+) -> None:
+    ref = reference()
+    for step in order:
+        if step == "key":
+            await service.keys.submit(dispatched(ref, "K1"))
+        else:
+            assert (await service.post(update("K1", step))).status_code == 200
+            await service.interpret()
+    said = await service.said(ReceiptRecorded)
+    assert sorted(fact.status for fact in said) == [Status.READ, Status.SENT]
+    assert {fact.ref for fact in said} == {ref}
+    assert {fact.key_id for fact in said} == {"K1"}
+
+
+async def test_case_6_receipts_before_their_key_are_parked_and_then_told_oldest_first(service: Service) -> None:
+    for status in ("SERVER_ACK", "DELIVERY_ACK"):
+        await service.post(update("K2", status))
+    await service.interpret()
+    assert await service.said(ReceiptRecorded) == []
+    parked = await service.rows("SELECT status FROM status_ingest.receipts WHERE recorded_at IS NULL")
+    assert {row.status for row in parked} == {"SENT", "DELIVERED"}
+    await service.keys.submit(dispatched(reference(), "K2"))
+    assert [fact.status for fact in await service.said(ReceiptRecorded)] == [Status.SENT, Status.DELIVERED]
+    assert await service.rows("SELECT 1 FROM status_ingest.receipts WHERE recorded_at IS NULL") == []
+
+
+async def test_case_6_an_echo_before_the_answer_proves_recipient_and_text_by_hash_alone(service: Service) -> None:
+    data = {
+        "key": {"id": "K2", "fromMe": True, "remoteJid": "5547991000000@s.whatsapp.net"},
+        "message": {"conversation": " Your code is 1234 "},
+        "status": "PENDING",
+    }
+    for _ in range(3):
+        await service.post({"event": "send.message", "instance": "loja", "data": data})
+    await service.interpret()
+    (echo,) = await service.said(EchoObserved)
+    assert (echo.instance, echo.key_id) == ("loja", "K2")
+    assert echo.recipient_hash == PEPPER.hash(recipient_key("554791000000"), purpose=RECIPIENT_PURPOSE)
+    assert echo.text_hash == PEPPER.hash(text_key("Your code is 1234"), purpose=TEXT_PURPOSE)
+
+
+async def test_an_echo_without_a_phone_is_told_without_recipient(service: Service) -> None:
+    data = {"key": {"id": "K9", "fromMe": True, "remoteJid": "100000000000001@lid"}, "message": {"conversation": "x"}}
+    await service.post({"event": "send.message", "instance": "loja", "data": data})
+    await service.interpret()
+    (echo,) = await service.said(EchoObserved)
+    assert echo.recipient_hash is None
+    assert echo.text_hash is not None
+
+
+async def test_case_49_ten_repeats_are_one_receipt_and_another_status_is_another(service: Service) -> None:
+    await service.keys.submit(dispatched(reference(), "K4"))
+    for second in range(10):
+        moment = f"2025-06-02T09:00:0{second}.000Z"
+        await service.post(update("K4", "DELIVERY_ACK", date_time=moment))
+        await service.interpret()
+    await service.post(update("K4", "READ"))
+    await service.interpret()
+    assert [fact.status for fact in await service.said(ReceiptRecorded)] == [Status.DELIVERED, Status.READ]
+
+
+async def test_case_49_repeats_posted_at_once_to_two_replicas_are_one_receipt(
+    service: Service, second: Service
+) -> None:
+    await service.keys.submit(dispatched(reference(), "K5"))
+    replicas = (service, second)
+    posts = [replica.post(update("K5", "DELIVERY_ACK")) for _ in range(20) for replica in replicas]
+    assert {answer.status_code for answer in await asyncio.gather(*posts)} == {200}
+    await asyncio.gather(*(replica.interpreter.interpret(limit=5) for _ in range(5) for replica in replicas))
+    await service.interpret()
+    assert len(await service.rows("SELECT 1 FROM status_ingest.raw_events WHERE interpreted_at IS NOT NULL")) == 40
+    assert [fact.status for fact in await service.said(ReceiptRecorded)] == [Status.DELIVERED]
+
+
+async def test_the_key_and_its_receipts_arriving_together_never_miss_each_other(
+    service: Service, second: Service
+) -> None:
+    keys = [f"R{number}" for number in range(60)]
+    refs = {key: reference() for key in keys}
+    for key in keys:
+        await service.post(update(key, "SERVER_ACK"))
+        await service.post(update(key, "DELIVERY_ACK"))
+    learning = [second.keys.submit(dispatched(refs[key], key)) for key in keys]
+    interpreting = [replica.interpreter.interpret(limit=7) for _ in range(10) for replica in (service, second)]
+    await asyncio.gather(*learning, *interpreting)
+    await service.interpret()
+    said = await service.said(ReceiptRecorded)
+    assert sorted((fact.key_id, fact.status) for fact in said) == sorted(
+        (key, status) for key in keys for status in (Status.SENT, Status.DELIVERED)
+    )
+    assert all(fact.ref == refs[fact.key_id] for fact in said)
+
+
+async def test_case_8_the_same_key_in_two_instances_is_two_messages(service: Service) -> None:
+    here, there = reference("loja"), reference("outra")
+    await service.keys.submit(dispatched(here, "K3"))
+    await service.post(update("K3", "DELIVERY_ACK", instance="outra"))
+    await service.interpret()
+    assert await service.said(ReceiptRecorded) == []
+    await service.keys.submit(dispatched(there, "K3"))
+    await service.post(update("K3", "READ", instance="loja"))
+    await service.interpret()
+    said = [(fact.ref.instance, fact.status) for fact in await service.said(ReceiptRecorded)]
+    assert said == [("outra", Status.DELIVERED), ("loja", Status.READ)]
+
+
+async def test_a_repeated_dispatch_says_nothing_again_and_the_first_message_keeps_its_key(service: Service) -> None:
+    ref = reference()
+    await service.keys.submit(dispatched(ref, "K6"))
+    await service.post(update("K6", "READ"))
+    await service.interpret()
+    await service.keys.submit(dispatched(ref, "K6"))
+    await service.keys.submit(dispatched(reference(), "K6"))
+    await service.post(update("K6", "ERROR"))
+    await service.interpret()
+    assert [(fact.ref, fact.status) for fact in await service.said(ReceiptRecorded)] == [
+        (ref, Status.READ),
+        (ref, Status.FAILED),
+    ]
+
+
+async def test_case_5_our_clock_dates_a_receipt_and_not_the_gateways(service: Service) -> None:
+    await service.keys.submit(dispatched(reference(), "K7"))
+    await service.post(update("K7", "READ", date_time="2020-01-01T09:00:05.000Z"))
+    await service.interpret()
+    (row,) = await service.rows("SELECT received_at FROM status_ingest.raw_events")
+    (fact,) = await service.said(ReceiptRecorded)
+    assert fact.occurred_at == row.received_at
+
+
+async def test_connection_changes_are_told(service: Service) -> None:
+    for state in ("connecting", "open", "close"):
+        data = {"instance": "loja", "state": state, "statusReason": 401 if state == "close" else 200}
+        await service.post({"event": "connection.update", "instance": "loja", "data": data})
+    await service.interpret()
+    said = [(fact.instance, fact.state, fact.reason) for fact in await service.said(NumberConnectionChanged)]
+    assert said == [
+        ("loja", ConnectionState.CONNECTING, None),
+        ("loja", ConnectionState.OPEN, None),
+        ("loja", ConnectionState.CLOSE, "401"),
+    ]
+
+
+async def test_a_restart_between_edge_and_interpretation_loses_nothing(service: Service, second: Service) -> None:
+    """The first replica dies in the middle of its transaction; the event is there for the next one."""
+    await service.keys.submit(dispatched(reference(), "K8"))
+    await service.post(update("K8", "READ"))
+
+    async def die_while_interpreting() -> None:
+        async with service.database.transaction() as tx:
+            (event,) = await store.claim_raw_events(tx, limit=10)
+            await store.mark_interpreted(tx, [event.id])
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        await die_while_interpreting()
+    assert await service.said(ReceiptRecorded) == []
+    await second.interpret()
+    assert [fact.status for fact in await second.said(ReceiptRecorded)] == [Status.READ]

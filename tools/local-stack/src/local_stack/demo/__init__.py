@@ -1,0 +1,1 @@
+"""The demonstration: a customer sends real messages and watches them travel to READ."""
