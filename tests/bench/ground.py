@@ -15,7 +15,7 @@ from local_stack.workspace import Workspace
 EXCHANGE, QUEUE, NOWHERE = "bench.facts", "bench.facts", "bench.nowhere"
 """`NOWHERE` is a routing key that leads to no queue."""
 DRAIN_SECONDS_MAX = 120.0
-_POLL_SECONDS = 0.004
+_POLL_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ class Client:
     """One customer's view of one system."""
 
     def __init__(self, system: System, account: Account) -> None:
-        self._account = account
+        self._system, self.instance = system, account.instance
         self.http = httpx.Client(
             base_url=f"{system.api_url}/v1", headers={"x-api-key": account.api_key}, timeout=15, trust_env=False
         )
@@ -50,10 +50,17 @@ class Client:
         assert answer.status_code == 201, answer.text
         receiver.secrets[path] = answer.json()["secret"]
 
+    def ledger(self) -> list[dict[str, Any]]:
+        """Every send from this customer's number that the gateway really accepted."""
+        url = f"{self._system.gateway_url}/simulator/ledger"
+        answer = httpx.get(url, params={"instance": self.instance}, timeout=15, trust_env=False)
+        answer.raise_for_status()
+        rows = answer.json()
+        return list(rows["rows"] if isinstance(rows, dict) else rows)
 
-def ledger(system: System) -> list[dict[str, Any]]:
-    """Every send the gateway really accepted."""
-    answer = httpx.get(f"{system.gateway_url}/simulator/ledger", timeout=15, trust_env=False)
-    answer.raise_for_status()
-    rows = answer.json()
-    return list(rows["rows"] if isinstance(rows, dict) else rows)
+    def script(self, **behaviour: Any) -> None:
+        """Have the gateway misbehave for this customer's number; see the simulator's README."""
+        url = f"{self._system.gateway_url}/simulator/script"
+        body = {"match": {"instance": self.instance}, **behaviour}
+        answer = httpx.put(url, json=body, timeout=15, trust_env=False)
+        assert answer.status_code < 300, answer.text

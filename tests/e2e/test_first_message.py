@@ -4,7 +4,7 @@ import json
 
 import httpx
 from pilot_status import parse_customer_webhook
-from tests.e2e.client import ARRIVE_SECONDS, Client, ledger
+from tests.e2e.client import ARRIVE_SECONDS, Client
 
 from local_stack.customer import WebhookReceiver
 from local_stack.environment import Service
@@ -35,7 +35,7 @@ def test_a_message_travels_to_read_and_to_the_customers_webhook(
     for reference in (accepted.json()["correlationId"], message["externalMessageId"]):
         assert client.read(reference)["id"] == message_id
 
-    sends = [row for row in ledger(system) if row["key_id"] == message["externalMessageId"]]
+    sends = [row for row in client.ledger() if row["key_id"] == message["externalMessageId"]]
     assert [row["text"] for row in sends] == ["Olá Ana 👋 order PX-1 is ready."]
 
     def told() -> set[str]:

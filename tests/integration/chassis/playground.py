@@ -69,7 +69,12 @@ class Playground:
     broker_url: str = field(repr=False)
     channel: AbstractChannel
     database: Database
+    eyes: Database = field(init=False)
+    """Its own connection, so that looking never waits for what is looked at."""
     stop_later: Callable[[Callable[[], Awaitable[None]]], None]
+
+    def __post_init__(self) -> None:
+        self.eyes = self.another_database(pool_size=3)
 
     def key(self) -> str:
         """A routing key no other test uses."""
@@ -98,7 +103,7 @@ class Playground:
 
     async def rows(self, statement: str) -> Sequence[Any]:
         """Look into the tables."""
-        async with self.another_database(pool_size=1).transaction() as tx:
+        async with self.eyes.transaction() as tx:
             return (await tx.execute(text(statement))).all()
 
     async def notes(self) -> list[str]:

@@ -16,6 +16,9 @@ from pydantic import ValidationError
 
 import local_stack.vhosts
 from chassis.amqp import close_quietly
+from chassis.broker import Broker
+from chassis.deliveries import Heard
+from chassis.redelivery import Redelivery
 from chassis.topology import Topology, declare
 from contracts.registry import UnreadableError
 from contracts.statement import Statement
@@ -23,6 +26,7 @@ from contracts.topology import Binding, Queue
 from local_stack.backing import Backing, open_backing
 
 WAIT_SECONDS = 20.0
+QUICK = Redelivery(wait_first_seconds=0.02, wait_max_seconds=0.05, pause_first_seconds=0.01, pause_max_seconds=0.02)
 
 
 class Pinged(Statement):
@@ -251,3 +255,40 @@ async def wire(host: VirtualHost) -> AsyncIterator[Wire]:
     with contextlib.suppress(AssertionError):
         await wire.cut()
     await server.wait_closed()
+
+
+class Listener:
+    """Opens brokers for one test and stops them at its end."""
+
+    def __init__(self, place) -> None:
+        self.place = place
+        self.queue = place.queue()
+        self._brokers: list[Broker] = []
+
+    async def open(
+        self, handler: Callable[[Heard], Awaitable[None]], *, prefetch: int = 20, url: str | None = None, **options
+    ) -> Broker:
+        options = {"redelivery": QUICK, "service": f"svc-{self.place.mark}"} | options
+        broker = Broker(
+            url or self.place.url, topology=self.place.topology(self.queue), decode=self.place.decode, **options
+        )
+        broker.hear(self.queue, handler, prefetch=prefetch)
+        self._brokers.append(broker)
+        await broker.start()
+        return broker
+
+    async def consuming(self, handler: Callable[[Heard], Awaitable[None]], **options) -> Broker:
+        broker = await self.open(handler, **options)
+        await self.place.eventually(lambda: broker.problem() is None, "consuming")
+        return broker
+
+    async def close(self) -> None:
+        for broker in self._brokers:
+            await broker.stop()
+
+
+@pytest.fixture
+async def listener(place) -> AsyncIterator[Listener]:
+    listener = Listener(place)
+    yield listener
+    await listener.close()

@@ -1,7 +1,11 @@
-"""A broker killed and started again: everything consumes and answers again, unattended, and nothing is lost."""
+"""A broker stopped, then killed, and each time started again: everything returns unattended and nothing is lost.
+
+In this order, because RabbitMQ 3.10 loses a quorum queue for ever by a crash within half a second of its declaration.
+"""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+import contextlib
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 import pytest
 
@@ -22,8 +26,7 @@ def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateRabb
         yield backing.private_rabbitmq
 
 
-@pytest.mark.parametrize("how", ["restart", "kill"])
-async def test_everything_returns(own_broker, open_place, how):
+async def test_everything_returns(own_broker, open_place):
     url = own_broker.url("restart")
     place = await open_place(url)
     heard: set[int] = set()
@@ -37,6 +40,13 @@ async def test_everything_returns(own_broker, open_place, how):
     async def answer(_: str, body: bytes) -> bytes:
         return body
 
+    async def all_works(place, numbers: range) -> None:
+        await place.publish(static, *numbers[::2])
+        await place.publish(dynamic, *numbers[1::2])
+        await place.eventually(lambda: heard >= set(numbers), "all heard")
+        await place.eventually(lambda: all(stage.problem() is None for stage in watched), "no problem")
+        assert await asker.ask(f"questions.{place.mark}", b"?", type="t", timeout_seconds=5) == b"?"
+
     static, dynamic = place.queue("static"), place.queue("dynamic")
     broker = Broker(url, service="svc", topology=place.topology(static), decode=place.decode)
     broker.hear(static, hear)
@@ -45,28 +55,26 @@ async def test_everything_returns(own_broker, open_place, how):
     )
     answerer = Answerer(url, f"questions.{place.mark}", answer)
     asker = Asker(url, service="svc")
-    stages = (broker, consumers, answerer, asker)
     watched = (broker, consumers, answerer)
+    async with running(*watched, asker):
+        await place.eventually(lambda: all(stage.problem() is None for stage in watched), "working")
+        await consumers.add(dynamic)
+        await all_works(place, range(200))
+        for end, first in ((own_broker.stop, 200), (own_broker.kill, 400)):
+            await asyncio.to_thread(end)
+            await place.eventually(lambda: all(stage.problem() is not None for stage in watched), "noticing")
+            with pytest.raises(OwnerUnavailableError):
+                await asker.ask(f"questions.{place.mark}", b"?", type="t", timeout_seconds=1)
+            await asyncio.to_thread(own_broker.start)
+            await all_works(await open_place(url, mark=place.mark), range(first, first + 200))
+
+
+@contextlib.asynccontextmanager
+async def running(*stages) -> AsyncIterator[None]:
     for stage in stages:
         await stage.start()
-    await place.eventually(lambda: all(stage.problem() is None for stage in watched), "working")
-    await consumers.add(dynamic)
-    await place.publish(static, *range(100))
-    await place.publish(dynamic, *range(100, 200))
-    await place.eventually(lambda: heard == set(range(200)), "the first")
-    assert await asker.ask(f"questions.{place.mark}", b"1", type="t", timeout_seconds=5) == b"1"
-
-    await asyncio.to_thread(own_broker.stop if how == "restart" else own_broker.kill)
-    await place.eventually(lambda: all(stage.problem() is not None for stage in watched), "noticing")
-    with pytest.raises(OwnerUnavailableError):
-        await asker.ask(f"questions.{place.mark}", b"2", type="t", timeout_seconds=1)
-    await asyncio.to_thread(own_broker.start)
-
-    again = await open_place(url, mark=place.mark)
-    await again.publish(static, *range(200, 300))
-    await again.publish(dynamic, *range(300, 400))
-    await place.eventually(lambda: heard == set(range(400)), "the second")
-    await place.eventually(lambda: all(stage.problem() is None for stage in watched), "working again")
-    assert await asker.ask(f"questions.{place.mark}", b"3", type="t", timeout_seconds=5) == b"3"
-    for stage in stages:
-        await stage.stop()
+    try:
+        yield
+    finally:
+        for stage in stages:
+            await stage.stop()

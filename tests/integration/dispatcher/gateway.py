@@ -10,7 +10,7 @@ from gateways.port import Access, Answer, ConnectionState, LookupFailedError, Ou
 from gateways.recipients import same_recipient
 
 
-@dataclass(slots=True)
+@dataclass
 class Gateway:
     """Implements `Sender` and `Lookup`. `answers` are given in turn, then everything is taken."""
 

@@ -45,6 +45,7 @@ async def test_case_38_an_echo_before_the_attempt_became_uncertain_confirms_it_t
     await rig.echo("3EB0EARLY")
     await rig.carry_out(attempt)
     assert (await rig.job(ref)).state == "UNCERTAIN"
+    rig.now.pass_(1)
     await rig.resolve()
     assert (await rig.job(ref)).key_id == "3EB0EARLY"
     assert rig.gateway.lookups == 0

@@ -3,6 +3,7 @@
 import asyncio
 from datetime import timedelta
 
+from chassis.telemetry.metrics import registry
 from contracts.errors import ErrorCode
 from contracts.facts import MessageDeferred, MessageDispatched, MessageDispatchFailed, MessageUncertain
 from contracts.facts.messages import DeferReason, Proof
@@ -142,3 +143,18 @@ async def test_the_migrated_schema_is_the_one_of_the_tables(schema_url: str) -> 
     from .conftest import MIGRATIONS
 
     assert await MIGRATIONS.differences(schema_url) == []
+
+
+async def test_unfinished_jobs_are_counted_by_state(rig: Rig) -> None:
+    await rig.open_lane()
+    await rig.accept(said="uncertain")
+    rig.gateway.answers.append(Unknown(reason=UnknownReason.TIMEOUT))
+    await rig.dispatch()
+    await rig.accept(said="ready")
+    await rig.accept(said="later", due_in=60)
+    await rig.sample()
+    counted = {
+        state: registry.get_sample_value("pilot_dispatcher_jobs", {"state": state})
+        for state in ("SCHEDULED", "READY", "IN_FLIGHT", "UNCERTAIN")
+    }
+    assert counted == {"SCHEDULED": 1, "READY": 1, "IN_FLIGHT": 0, "UNCERTAIN": 1}

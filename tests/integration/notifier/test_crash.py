@@ -31,9 +31,10 @@ async def test_ended_between_call_and_settle_is_called_again_with_the_same_id(bu
     assert endpoint.in_flight == 0
 
 
-async def test_a_stalled_process_settles_nothing_after_its_lease(build: Any, customer: Any) -> None:
+@pytest.mark.parametrize("status", [200, 410, 500])
+async def test_a_stalled_process_settles_nothing_after_its_lease(build: Any, customer: Any, status: int) -> None:
     stalled, other = await build(), await build()
-    customer.replies["/hook"] = [customer.reply(status=500)]
+    customer.replies["/hook"] = [customer.reply(status=status)]
     await stalled.endpoint(customer.url())
     await stalled.hear(stalled.fact())
     [old] = await stalled.deliver.claim(10)
@@ -42,14 +43,15 @@ async def test_a_stalled_process_settles_nothing_after_its_lease(build: Any, cus
     assert (old.delivery_id, old.attempt, new.attempt) == (new.delivery_id, 1, 2)
     await stalled.deliver.carry_out(old)
     assert await stalled.states() == ["SENDING"], "the new lease is untouched"
-    [endpoint] = await stalled.rows("SELECT in_flight, failures FROM notifier.endpoints")
-    assert (endpoint.in_flight, endpoint.failures) == (1, 0)
+    assert await stalled.said() == []
+    [endpoint] = await stalled.rows("SELECT in_flight, failures, active FROM notifier.endpoints")
+    assert tuple(endpoint) == (1, 0, True)
     customer.replies["/hook"] = [customer.reply()]
     await other.deliver.carry_out(new)
     assert await other.states() == ["DELIVERED"]
     assert [type(fact) for fact in await other.said()] == [WebhookDelivered]
     attempts = await other.rows("SELECT attempt, status FROM notifier.delivery_attempts ORDER BY attempt")
-    assert [tuple(row) for row in attempts] == [(1, 500), (2, 200)], "the log tells what really happened"
+    assert [tuple(row) for row in attempts] == [(1, status), (2, 200)], "the log tells what really happened"
 
 
 async def test_an_unavailable_database_is_asked_again_within_the_lease(build: Any, customer: Any) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 import aio_pika
@@ -67,11 +68,11 @@ async def _true(value: bool) -> bool:
 async def eventually(condition: Callable[[], Awaitable[bool]]) -> None:
     """Poll until true; fails at the deadline."""
     async with asyncio.timeout(WAIT_SECONDS):
-        while not await condition():
+        while not await condition():  # noqa: ASYNC110 - the database has no event to wait for
             await asyncio.sleep(0.02)
 
 
-async def filed(service: Service, count: int) -> list[object]:
+async def filed(service: Service, count: int) -> list[Any]:
     """The dead letters, once there are `count`."""
 
     async def enough() -> bool:
@@ -117,10 +118,8 @@ async def test_an_unreadable_body_is_filed_as_it_was(
     service: Service, channel: AbstractChannel, body: bytes, type_name: str | None, message_id: str | None
 ) -> None:
     await publish(channel, body, type_name=type_name, message_id=message_id)
-    rows = await filed(service, 3)
-    letters = {row.origin_queue: row for row in rows}
-    assert set(letters) >= {RECONCILER_MESSAGES.name}
-    letter = letters[RECONCILER_MESSAGES.name]
+    (letter,) = await filed(service, 1)
+    assert letter.origin_queue == RECONCILER_MESSAGES.name
     assert (letter.reason, letter.count, letter.routing_key) == ("rejected", 1, "message.dispatched")
     assert letter.size_bytes == len(body)
     assert KEY_RING.open(letter.sealed, aad=letter.id.bytes) == body

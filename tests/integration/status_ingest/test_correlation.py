@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from datetime import UTC, datetime
 
 import pytest
 
@@ -9,8 +10,11 @@ from contracts.facts import EchoObserved, NumberConnectionChanged, ReceiptRecord
 from contracts.matching import RECIPIENT_PURPOSE, TEXT_PURPOSE, text_key
 from contracts.status import Status
 from contracts.values import ConnectionState
+from gateways.port import ReceiptStatus
 from gateways.recipients import recipient_key
 from status_ingest import store
+from status_ingest.domain.findings import HeardReceipt, MessageKey, ReceiptKey
+from status_ingest.usecases.learn_keys import learn_keys
 
 from .conftest import PEPPER, Service, dispatched, reference, update
 
@@ -116,6 +120,44 @@ async def test_the_key_and_its_receipts_arriving_together_never_miss_each_other(
         (key, status) for key in keys for status in (Status.SENT, Status.DELIVERED)
     )
     assert all(fact.ref == refs[fact.key_id] for fact in said)
+
+
+async def blocked_or_done(service: Service, work: asyncio.Task[object]) -> None:
+    """Until `work` waits for a lock of ours or has gone past it."""
+    query = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    async with asyncio.timeout(10):
+        while not work.done() and not await service.rows(query):  # noqa: ASYNC110 - nobody announces a lock
+            await asyncio.sleep(0.01)
+
+
+async def test_a_key_learnt_while_a_receipt_is_being_parked_waits_and_finds_it(
+    service: Service, second: Service
+) -> None:
+    await service.post(update("K1", "SERVER_ACK"))
+    await service.interpret()
+    key = MessageKey(instance="loja", key_id="K1")
+    read = HeardReceipt(key=ReceiptKey(message=key, status=ReceiptStatus.READ), occurred_at=datetime.now(UTC))
+    async with service.database.transaction() as tx:
+        assert await store.lock_correlations(tx, [key]) == {}
+        learning = asyncio.create_task(second.keys.submit(dispatched(reference(), "K1")))
+        await blocked_or_done(service, learning)
+        await store.insert_receipts(tx, [read], known=())
+    await learning
+    assert [fact.status for fact in await service.said(ReceiptRecorded)] == [Status.SENT, Status.READ]
+
+
+async def test_a_receipt_heard_while_its_key_is_being_learnt_waits_and_is_told(
+    service: Service, second: Service
+) -> None:
+    await service.post(update("K1", "SERVER_ACK"))
+    await service.interpret()
+    await service.post(update("K1", "READ"))
+    async with service.database.transaction() as tx:
+        await learn_keys(tx, [dispatched(reference(), "K1")])
+        interpreting = asyncio.create_task(second.interpreter.interpret(limit=10))
+        await blocked_or_done(service, interpreting)
+    await interpreting
+    assert [fact.status for fact in await service.said(ReceiptRecorded)] == [Status.SENT, Status.READ]
 
 
 async def test_case_8_the_same_key_in_two_instances_is_two_messages(service: Service) -> None:

@@ -22,7 +22,7 @@ logger = get_logger(__name__)
 QUEUE_LABEL = "dynamic"
 """The label of every such queue in metrics and spans: their number has no bound."""
 
-OPEN_TIMEOUT_SECONDS = 30.0
+OPEN_TIMEOUT_SECONDS = 10.0
 REOPEN_FIRST_SECONDS = 0.2
 REOPEN_MAX_SECONDS = 10.0
 

@@ -101,14 +101,18 @@ class Database:
         await self.engine.dispose()
 
 
-def open_engine(url: str, *, pool_size: int, name: str) -> AsyncEngine:
+def open_engine(url: str, *, pool_size: int, name: str, command_timeout_seconds: float = 15) -> AsyncEngine:
     """An asyncpg engine with every wait bounded; `url` may use the plain `postgresql://` scheme."""
     return create_async_engine(
         async_url(url),
         pool_size=pool_size,
         max_overflow=0,
         pool_timeout=5,
-        connect_args={"timeout": 5, "command_timeout": 15, "server_settings": {"application_name": name}},
+        connect_args={
+            "timeout": 5,
+            "command_timeout": command_timeout_seconds,
+            "server_settings": {"application_name": name},
+        },
     )
 
 

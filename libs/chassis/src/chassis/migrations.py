@@ -14,6 +14,9 @@ from sqlalchemy import Connection, MetaData, text
 
 from chassis.database import open_engine
 
+STATEMENT_TIMEOUT_SECONDS = 60
+"""Also how long a replica waits for another one that is migrating."""
+
 NAMING = {
     "pk": "pk_%(table_name)s",
     "fk": "fk_%(table_name)s_%(column_0_N_name)s",
@@ -75,7 +78,8 @@ class Migrations:
         return drafts[0]
 
     async def _connected(self, url: str, work: Any) -> None:
-        engine = open_engine(url, pool_size=1, name=f"{self.schema}:migrate")
+        name, patience = f"{self.schema}:migrate", STATEMENT_TIMEOUT_SECONDS + 5
+        engine = open_engine(url, pool_size=1, name=name, command_timeout_seconds=patience)
         try:
             async with engine.begin() as connection:
                 await connection.run_sync(work)
@@ -83,8 +87,8 @@ class Migrations:
             await engine.dispose()
 
     def _upgrade(self, connection: Connection) -> None:
-        connection.execute(text("SET LOCAL statement_timeout = '60s'"))
-        connection.execute(text("SET LOCAL lock_timeout = '60s'"))
+        connection.execute(text(f"SET LOCAL statement_timeout = '{STATEMENT_TIMEOUT_SECONDS}s'"))
+        connection.execute(text(f"SET LOCAL lock_timeout = '{STATEMENT_TIMEOUT_SECONDS}s'"))
         connection.execute(
             text("SELECT pg_advisory_xact_lock(hashtext(:schema))"), {"schema": f"migrate:{self.schema}"}
         )

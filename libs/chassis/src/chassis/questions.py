@@ -47,9 +47,10 @@ class Asker:
 
     async def ask(self, queue_name: str, body: bytes, *, type: str, timeout_seconds: float) -> bytes:
         """The answer's body; raises `OwnerUnavailableError` or `QuestionFailedError` within `timeout_seconds`."""
+        deadline = asyncio.get_running_loop().time() + timeout_seconds
         try:
-            async with asyncio.timeout(timeout_seconds):
-                answer = await self._exchange(queue_name, body, type, timeout_seconds)
+            async with asyncio.timeout_at(deadline):
+                answer = await self._exchange(queue_name, body, type, deadline)
         except PublishError as error:
             raise OwnerUnavailableError("no such owner") from error
         except TimeoutError as error:
@@ -64,16 +65,14 @@ class Asker:
             raise QuestionFailedError(answer.body.decode(errors="replace")[:100])
         return answer.body
 
-    async def _exchange(
-        self, queue_name: str, body: bytes, kind: str, timeout_seconds: float
-    ) -> AbstractIncomingMessage:
+    async def _exchange(self, queue_name: str, body: bytes, kind: str, deadline: float) -> AbstractIncomingMessage:
         channel = await self._open()
         correlation_id = str(uuid4())
         answer: asyncio.Future[AbstractIncomingMessage] = asyncio.get_running_loop().create_future()
         self._waiting[correlation_id] = answer
         try:
             await channel.default_exchange.publish(
-                _question(body, kind, correlation_id, timeout_seconds), queue_name, mandatory=True
+                _question(body, kind, correlation_id, deadline), queue_name, mandatory=True
             )
             return await answer
         finally:
@@ -105,7 +104,8 @@ class Asker:
                 waiting.set_exception(ConnectionError("the connection was lost"))
 
 
-def _question(body: bytes, kind: str, correlation_id: str, timeout_seconds: float) -> Message:
+def _question(body: bytes, kind: str, correlation_id: str, deadline: float) -> Message:
+    """It expires when its asker stops waiting."""
     traceparent = current_traceparent()
     headers: HeadersType = {"traceparent": traceparent} if traceparent else {}
     return Message(
@@ -114,7 +114,7 @@ def _question(body: bytes, kind: str, correlation_id: str, timeout_seconds: floa
         message_id=correlation_id,
         correlation_id=correlation_id,
         reply_to=DIRECT_REPLY_TO,
-        expiration=timeout_seconds,
+        expiration=max(0.001, deadline - asyncio.get_running_loop().time()),
         delivery_mode=DeliveryMode.NOT_PERSISTENT,
         content_type="application/json",
         headers=headers,

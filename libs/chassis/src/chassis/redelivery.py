@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from aio_pika.exceptions import AMQPError
+from aio_pika.exceptions import ChannelInvalidStateError
 from pydantic import ValidationError
 
 from chassis.amqp import was_cancelled_by_us
-from chassis.database import UnavailableError, is_transient
+from chassis.outages import is_outage
 from contracts.registry import UnreadableError
 
 UNREADABLE_ERRORS = (UnreadableError, ValidationError)
@@ -65,7 +65,7 @@ def doubled(first_seconds: float, times: int, max_seconds: float) -> float:
 
 def is_unavailable(error: BaseException) -> bool:
     """True for trouble that passes by itself and is not the message's fault."""
-    return isinstance(error, UnavailableError | AMQPError) or is_transient(error)
+    return isinstance(error, ChannelInvalidStateError) or is_outage(error)
 
 
 async def attempt(work: Callable[[], Awaitable[None]], redelivery: Redelivery, closing: asyncio.Event) -> Attempted:

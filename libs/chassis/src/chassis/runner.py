@@ -54,7 +54,7 @@ class Runner:
                 started.append(stage)
             logger.info("service_started")
             await self._ended.wait()
-        except Exception:
+        except (Exception, asyncio.CancelledError):
             logger.exception("service_start_failed")
             self._exit_code = 1
         for stage in reversed(started):
@@ -72,6 +72,6 @@ class Runner:
         try:
             async with asyncio.timeout(self._stop_timeout):
                 await stage.stop()
-        except Exception:
+        except (Exception, asyncio.CancelledError):  # a lost broker connection cancels whoever waits for it
             logger.exception("stage_stop_failed", stage=stage.name)
             self._exit_code = self._exit_code or 1

@@ -17,7 +17,6 @@ _INSTALLED = (
     "/usr/pgsql-*/bin",
     "/opt/homebrew/opt/postgresql@*/bin",
     "/usr/local/opt/postgresql@*/bin",
-    "/home/linuxbrew/.linuxbrew/opt/postgresql@*/bin",
 )
 
 

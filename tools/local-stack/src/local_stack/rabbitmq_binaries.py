@@ -14,9 +14,8 @@ _INSTALLED = (
     "/opt/rabbitmq*/sbin",
     "/opt/homebrew/opt/rabbitmq/sbin",
     "/usr/local/opt/rabbitmq/sbin",
-    "/home/linuxbrew/.linuxbrew/opt/rabbitmq/sbin",
 )
-_ERLANG = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/home/linuxbrew/.linuxbrew/bin")
+_ERLANG = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,6 +68,10 @@ class TemplateDatabase:
         """Every schema there is."""
         return tuple(migrations.schema for migrations in self._migrations)
 
+    def migrations(self, schema: str) -> Migrations:
+        """The migrations that built `schema`."""
+        return next(migrations for migrations in self._migrations if migrations.schema == schema)
+
     async def create(self) -> None:
         """Create the template, its roles and schemas, and migrate one after the other: Alembic has one global context."""
         await self._create_database(self.database.name, template="template1")

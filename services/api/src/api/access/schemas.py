@@ -9,7 +9,7 @@ from pydantic import Field
 from api.schemas import Body
 from contracts.values import Environment
 
-ApiKey = Annotated[str | None, Header(alias="x-api-key", max_length=200)]
+ApiKey = Annotated[str | None, Header(alias="x-api-key")]
 
 
 class KeyBody(Body):

@@ -1,9 +1,10 @@
 """The public door to webhook endpoints."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
+from api.access.domain import Caller
 from api.access.schemas import ApiKey
 from api.access.usecases import Authenticate
 from api.webhooks.schemas import EndpointBody, endpoint_body
@@ -14,17 +15,20 @@ def router(authenticate: Authenticate, endpoints: ManageEndpoints) -> APIRouter:
     """Routes below /v1/webhooks."""
     routes = APIRouter(tags=["webhooks"])
 
+    async def caller_of(x_api_key: ApiKey = None) -> Caller:
+        return await authenticate.caller(x_api_key)
+
+    KnownCaller = Annotated[Caller, Depends(caller_of)]
+
     @routes.post("/webhooks", status_code=201)
-    async def register_webhook(body: EndpointBody, x_api_key: ApiKey = None) -> dict[str, Any]:
+    async def register_webhook(body: EndpointBody, caller: KnownCaller) -> dict[str, Any]:
         """Register an endpoint; `secret` is shown this once."""
-        caller = await authenticate.caller(x_api_key)
         endpoint, secret = await endpoints.register(caller, name=body.name, url=body.url, events=body.events)
         return {**endpoint_body(endpoint, caller.environment), "secret": secret}
 
     @routes.get("/webhooks")
-    async def list_webhooks(x_api_key: ApiKey = None) -> list[dict[str, Any]]:
+    async def list_webhooks(caller: KnownCaller) -> list[dict[str, Any]]:
         """The endpoints of the key's number."""
-        caller = await authenticate.caller(x_api_key)
         return [endpoint_body(endpoint, caller.environment) for endpoint in await endpoints.list(caller)]
 
     return routes

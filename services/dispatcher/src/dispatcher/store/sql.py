@@ -34,7 +34,7 @@ def sql(statement: str, **parts: str) -> TextClause:
 
     So are the `parts`, which are constants of this package.
     """
-    for name, part in {**_PARTS, **parts}.items():
+    for name, part in {**parts, **_PARTS}.items():
         statement = statement.replace(f"{{{name}}}", part)
     used = {name: kind for name, kind in _TYPES.items() if re.search(rf":{name}\b", statement)}
     return text(statement).bindparams(*(bindparam(name, type_=kind) for name, kind in used.items()))

@@ -21,13 +21,13 @@ _LOCATE = sql("""
 
 _COUNT = sql("""
     SELECT 'SCHEDULED' AS state, count(*) AS jobs
-      FROM (SELECT FROM dispatcher.jobs WHERE state = 'SCHEDULED' LIMIT :limit) AS some
+      FROM (SELECT FROM dispatcher.jobs WHERE state = 'SCHEDULED' LIMIT :limit) AS found
     UNION ALL
-    SELECT 'READY', count(*) FROM (SELECT FROM dispatcher.jobs WHERE state = 'READY' LIMIT :limit) AS some
+    SELECT 'READY', count(*) FROM (SELECT FROM dispatcher.jobs WHERE state = 'READY' LIMIT :limit) AS found
     UNION ALL
-    SELECT 'IN_FLIGHT', count(*) FROM (SELECT FROM dispatcher.jobs WHERE state = 'IN_FLIGHT' LIMIT :limit) AS some
+    SELECT 'IN_FLIGHT', count(*) FROM (SELECT FROM dispatcher.jobs WHERE state = 'IN_FLIGHT' LIMIT :limit) AS found
     UNION ALL
-    SELECT 'UNCERTAIN', count(*) FROM (SELECT FROM dispatcher.jobs WHERE state = 'UNCERTAIN' LIMIT :limit) AS some
+    SELECT 'UNCERTAIN', count(*) FROM (SELECT FROM dispatcher.jobs WHERE state = 'UNCERTAIN' LIMIT :limit) AS found
 """)
 
 _PURGE = sql("""

@@ -35,7 +35,7 @@ WITH RECURSIVE moment AS (
       FROM waiting AS w
       JOIN notifier.endpoints AS e USING (endpoint_id)
       LEFT JOIN busy AS b ON b.tenant_id = e.tenant_id
-     WHERE w.due_at <= (SELECT now FROM moment) AND e.active AND coalesce(b.calls, 0) < :per_tenant
+     WHERE e.active AND coalesce(b.calls, 0) < :per_tenant
        AND e.in_flight < CASE WHEN e.failures >= :failing_after THEN 1 ELSE :per_endpoint END
      ORDER BY w.due_at LIMIT :slots
        FOR NO KEY UPDATE OF e SKIP LOCKED
@@ -50,7 +50,7 @@ WITH RECURSIVE moment AS (
     SELECT due.*, tenant_calls + row_number() OVER (PARTITION BY tenant_id ORDER BY turn, due_at) AS tenant_turn
       FROM due
 ), chosen AS (
-    SELECT delivery_id FROM ranked WHERE tenant_turn <= :per_tenant ORDER BY due_at LIMIT :slots
+    SELECT delivery_id FROM ranked WHERE tenant_turn <= :per_tenant ORDER BY turn, due_at LIMIT :slots
 ), claimed AS (
     UPDATE notifier.deliveries AS d
        SET state = 'SENDING', attempts = d.attempts + 1, lease_token = :token,

@@ -4,12 +4,13 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, TypeGuard
 from uuid import UUID, uuid5
 
 NAMESPACE: Final = UUID("6b1f7a52-8f0c-5d7a-9a53-4f6c1f7f6f10")
 BODY_BYTES_MAX: Final = 1024 * 1024
 VALUE_CHARS_MAX: Final = 255
+COUNT_MAX: Final = 2**31 - 1
 UNKNOWN: Final = "unknown"
 KEPT_HEADERS: Final = (
     "cloudEvents:id",
@@ -68,7 +69,7 @@ def dead_letter_of(
         statement_id=_uuid(message_id),
         origin_queue=origin_queue,
         reason=reason,
-        count=count if isinstance(count, int) and not isinstance(count, bool) else 1,
+        count=count if _is_count(count) else 1,
         type=_text(type_name),
         routing_key=_routing_key(last) or _text(routing_key) or "",
         headers={name: value for name in KEPT_HEADERS if (value := _text(headers.get(name))) is not None},
@@ -84,6 +85,10 @@ def _deaths(headers: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
     if not isinstance(history, list):
         return ()
     return [death for death in history if isinstance(death, Mapping)]
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= COUNT_MAX
 
 
 def _routing_key(death: Mapping[str, object]) -> str | None:

@@ -13,7 +13,7 @@ from contracts.facts import MessageStatusChanged
 async def fold(tx: Transaction, reports: Sequence[Report]) -> Sequence[None]:
     """Steps, statuses and `message.status_changed` of a batch; a report recorded before has no effect."""
     fresh = await store.insert_steps(tx, reports)
-    unseen: dict[object, Report] = {report.statement_id: report for report in reports if report.statement_id in fresh}
+    unseen = {report.statement_id: report for report in reports if report.statement_id in fresh}
     for wave in waves(list(unseen.values())):
         for transition in await store.advance(tx, wave):
             tx.emit(_told(transition))

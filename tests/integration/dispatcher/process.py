@@ -1,0 +1,181 @@
+"""A dispatcher as its own process beside a real broker and the gateway simulator, for tests that end it rudely."""
+
+import asyncio
+import base64
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from chassis.amqp import connect
+from chassis.publisher import Outcome, Outgoing, Publisher
+from chassis.topology import declare_queue
+from contracts.facts import EchoObserved, NumberConfigured
+from contracts.ids import uuid7
+from contracts.statement import Statement
+from contracts.topology import DEAD, lane_queue
+from contracts.values import GatewayAccess, PacingPolicy
+from gateways.evolution import translate
+from gateways.port import Echo
+
+from .rig import FAST, KEYS, NUMBER_ID, hash_of, hash_of_text
+
+SEAL_KEYS = "k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
+SEAL_PEPPER = "cGVwcGVyLXBlcHBlci1wZXBwZXItcGVwcGVyLXBlcHBlcg=="
+API_KEY = "a-key-for-the-simulator"
+assert base64.b64decode(SEAL_PEPPER)
+
+
+def free_port() -> int:
+    """A port nobody listens on right now."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@dataclass(slots=True)
+class Program:
+    """One process of ours, with its log in a file."""
+
+    arguments: Sequence[str]
+    environment: Mapping[str, str]
+    ready_url: str
+    log: Path
+    process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        inherited = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        with self.log.open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                sys.executable, *self.arguments, env={**inherited, **self.environment}, stdout=log, stderr=log
+            )
+
+    async def wait_ready(self, timeout_seconds: float = 30) -> None:
+        async with asyncio.timeout(timeout_seconds), httpx.AsyncClient(trust_env=False) as client:
+            while True:
+                try:
+                    if (await client.get(self.ready_url)).status_code == 200:
+                        return
+                except httpx.TransportError:
+                    pass
+                assert self.process is not None
+                assert self.process.returncode is None, self.log.read_text()[-2_000:]
+                await asyncio.sleep(0.05)
+
+    async def signal(self, number: signal.Signals, timeout_seconds: float = 30) -> int:
+        assert self.process is not None
+        if self.process.returncode is None:
+            self.process.send_signal(number)
+        async with asyncio.timeout(timeout_seconds):
+            return await self.process.wait()
+
+
+@dataclass(slots=True)
+class World:
+    """Broker, simulator, and what status-ingest would do with the simulator's webhooks."""
+
+    broker_url: str
+    simulator: Program
+    simulator_url: str
+    dispatcher: Program
+    publisher: Publisher
+    server: asyncio.Server
+    echoes_on: bool = True
+    echoing: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def say(self, *statements: Statement) -> None:
+        """Publish, and insist until every queue has it."""
+        left = [outgoing(statement) for statement in statements]
+        async with asyncio.timeout(30):
+            while left:
+                outcomes = await self.publisher.publish(left)
+                left = [one for one, outcome in zip(left, outcomes, strict=True) if outcome is not Outcome.CONFIRMED]
+                if left:
+                    await asyncio.sleep(0.1)
+                    await self.publisher.ensure_open()
+
+    async def number(self, instance: str, *, pacing: PacingPolicy = FAST) -> None:
+        """Create an instance at the gateway, declare its lane as the api does, and tell the dispatcher about it."""
+        async with httpx.AsyncClient(base_url=self.simulator_url, headers={"apikey": API_KEY}, trust_env=False) as http:
+            body = {"instanceName": instance, "integration": "WHATSAPP-BAILEYS"}
+            assert (await http.post("/instance/create", json=body)).status_code == 201
+            port = self.server.sockets[0].getsockname()[1]
+            webhook = {"enabled": True, "url": f"http://127.0.0.1:{port}/", "events": ["SEND_MESSAGE"]}
+            assert (await http.post(f"/webhook/set/{instance}", json={"webhook": webhook})).status_code == 201
+        connection = await connect(self.broker_url, name="test")
+        await declare_queue(await connection.channel(), lane_queue(instance), dead_exchange=DEAD)
+        await connection.close()
+        access = GatewayAccess(base_url=self.simulator_url, api_key=API_KEY).model_dump_json().encode()
+        await self.say(
+            NumberConfigured(
+                number_id=NUMBER_ID,
+                instance=instance,
+                pacing=pacing,
+                sealed_access=KEYS.seal(access, aad=NUMBER_ID.bytes),
+                version=1,
+                configured_at=datetime.now(UTC),
+            )
+        )
+
+    async def ledger(self) -> list[dict[str, Any]]:
+        """Every send the gateway accepted."""
+        async with httpx.AsyncClient(base_url=self.simulator_url, trust_env=False) as http:
+            return list((await http.get("/simulator/ledger")).json())
+
+    async def script(self, script: Mapping[str, Any]) -> None:
+        """Tell the gateway how to behave."""
+        async with httpx.AsyncClient(base_url=self.simulator_url, trust_env=False) as http:
+            response = await http.put("/simulator/script", json=script)
+            assert response.status_code == 200, response.text
+
+    async def hear(self, payload: object) -> None:
+        """A webhook came."""
+        for seen in translate(payload):
+            if isinstance(seen, Echo) and self.echoes_on and seen.recipient and seen.text:
+                await self.say(
+                    EchoObserved(
+                        instance=seen.instance,
+                        key_id=seen.key_id,
+                        recipient_hash=hash_of(seen.recipient),
+                        text_hash=hash_of_text(seen.text),
+                        observed_at=datetime.now(UTC),
+                    )
+                )
+
+
+def outgoing(statement: Statement) -> Outgoing:
+    """As the outbox relay would publish it."""
+    return Outgoing(
+        statement_id=uuid7(),
+        exchange=statement.EXCHANGE,
+        routing_key=statement.routing_key(),
+        type=statement.TYPE,
+        body=statement.body(),
+        traceparent=None,
+        said_at=datetime.now(UTC),
+    )
+
+
+async def receive_webhooks(heard: Callable[[object], None]) -> asyncio.Server:
+    """The smallest HTTP server that reads a posted JSON body and says 200."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+            length = next(int(line.split(":")[1]) for line in head.split("\r\n") if line.startswith("content-length"))
+            body = await reader.readexactly(length)
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            await writer.drain()
+            heard(json.loads(body))
+        finally:
+            writer.close()
+
+    return await asyncio.start_server(serve, "127.0.0.1", 0)

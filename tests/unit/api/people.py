@@ -1,0 +1,47 @@
+"""Values that the api's unit tests share: a number, callers and a template."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from uuid import UUID
+
+from api.access.domain import Caller
+from api.numbers.domain import Number
+from api.templates.domain import Template
+from contracts.ids import uuid7
+from contracts.values import Category, ConnectionState, Environment, PacingPolicy
+
+NOW = datetime(2025, 6, 2, 12, 0, tzinfo=UTC)
+PROJECT_ID: UUID = uuid7()
+
+NUMBER = Number(
+    number_id=uuid7(),
+    tenant_id=None,
+    instance="loja",
+    display_name="Loja",
+    phone="5511900000000",
+    platform_default=True,
+    gateway="evolution",
+    sealed_access="sealed",
+    pacing=PacingPolicy(),
+    paused=False,
+    version=1,
+    state=ConnectionState.OPEN,
+)
+CALLER = Caller(
+    key_id=uuid7(),
+    secret_hash=bytes(32),
+    environment=Environment.LIVE,
+    tenant_id=uuid7(),
+    project_id=PROJECT_ID,
+    production_approved=True,
+    bound=False,
+    number=NUMBER,
+)
+TESTER = replace(CALLER, environment=Environment.TEST, production_approved=False)
+TEMPLATE = Template(
+    template_id=uuid7(),
+    name="pedido",
+    category=Category.OTP,
+    body="Oi {{nome}}, total {{valor}}",
+    production_approved=True,
+)
