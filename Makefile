@@ -34,7 +34,7 @@ test: setup ## Run the whole test suite; ARGS are passed on to pytest
 
 .PHONY: test-fast
 test-fast: setup ## Run the fast ring: unit, architecture and gateways
-	@$(PYTEST) tests/unit tests/architecture tests/gateways $(ARGS)
+	@$(PYTEST) -m 'not slow' tests/unit tests/architecture tests/gateways $(ARGS)
 
 .PHONY: check
 check: setup lint types imports ## Run all static checks

@@ -4,14 +4,19 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.bench import relay
+from tests.bench import accept, faults, relay, wakeup
 from tests.bench.report import Line, show
 
 from local_stack.backing import open_backing
 from local_stack.workspace import Workspace, open_workspace
 
 RUN_DIR = Path(__file__).parents[2] / ".run"
-BENCHES: Mapping[str, Callable[[Workspace], list[Line]]] = {"relay": relay.measure}
+BENCHES: Mapping[str, Callable[[Workspace], list[Line]]] = {
+    "relay": relay.measure,
+    "wakeup": wakeup.measure,
+    "faults": faults.measure,
+    "accept": accept.measure,
+}
 
 
 def main() -> None:

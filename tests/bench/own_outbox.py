@@ -59,14 +59,21 @@ async def create_table(ground: Ground) -> None:
 
 
 @contextlib.asynccontextmanager
-async def own_outbox(ground: Ground) -> AsyncIterator[OwnOutbox]:
+async def own_outbox(database_url: str, broker_url: str) -> AsyncIterator[OwnOutbox]:
     """An outbox with a running relay, as every service has it."""
-    near, far = (Database(ground.database_url, outbox=OUTBOX) for _ in range(2))
-    publisher = Publisher(ground.broker_url, source="bench")
-    relay = OutboxRelay(near, OUTBOX, publisher, database_url=ground.database_url)
+    near, far = (Database(database_url, outbox=OUTBOX) for _ in range(2))
+    publisher = Publisher(broker_url, source="bench")
+    relay = OutboxRelay(near, OUTBOX, publisher, database_url=database_url)
     await relay.start()
     try:
         yield OwnOutbox(near=near, far=far)
     finally:
         for stage in (relay, near, far):
             await stage.stop()
+
+
+async def say_once(database_url: str, body: bytes) -> None:
+    """Commit one row; whoever relays it is somebody else."""
+    database = Database(database_url, outbox=OUTBOX, pool_size=1)
+    await OwnOutbox(near=database, far=database).say([body])
+    await database.stop()

@@ -66,6 +66,13 @@ async def create_table(ground: Ground) -> None:
     await engine.dispose()
 
 
+async def say_once(database_url: str, body: bytes) -> None:
+    """Commit one routable row; whoever relays it is somebody else."""
+    engine = create_async_engine(async_url(database_url), pool_size=1)
+    await PeerOutbox(broker=_broker(engine), engine=engine).say([body])
+    await engine.dispose()
+
+
 @contextlib.asynccontextmanager
 async def peer_outbox(
     database_url: str, broker_url: str, tuning: PeerTuning | None = None
@@ -75,9 +82,7 @@ async def peer_outbox(
     engine = create_async_engine(async_url(database_url), pool_size=2 * tuning.max_workers + 8)
     channel = Channel(on_return_raises=tuning.on_return_raises)
     rabbit = RabbitBroker(broker_url, default_channel=channel, logger=None)
-    outbox = importlib.import_module("faststream_outbox").OutboxBroker(
-        engine, outbox_table=_table(MetaData()), logger=None, apply_types=False
-    )
+    outbox = _broker(engine)
     exchange = RabbitExchange(EXCHANGE, type=ExchangeType.TOPIC, durable=True)
     _relay(outbox, rabbit, exchange, queue=ROUTABLE, key="said.peer", tuning=tuning, workers=tuning.max_workers)
     _relay(outbox, rabbit, exchange, queue=UNROUTABLE, key=NOWHERE, tuning=tuning, workers=1)
@@ -89,6 +94,12 @@ async def peer_outbox(
         await outbox.stop()
         await rabbit.stop()
         await engine.dispose()
+
+
+def _broker(engine: AsyncEngine) -> Any:
+    """Without injection and logging of every message: both cost it a good part of its speed."""
+    module = importlib.import_module("faststream_outbox")
+    return module.OutboxBroker(engine, outbox_table=_table(MetaData()), logger=None, apply_types=False)
 
 
 def _relay(

@@ -41,7 +41,7 @@ async def _measure(workspace: Workspace, size: Size) -> list[Line]:
     async with open_ground(workspace) as ground, contextlib.AsyncExitStack() as stack:
         raw = await stack.enter_async_context(raw_publisher(ground, window=WINDOW))
         await own.create_table(ground)
-        ours = await stack.enter_async_context(own.own_outbox(ground))
+        ours = await stack.enter_async_context(own.own_outbox(ground.database_url, ground.broker_url))
         contenders = {
             "raw": _published(ground, raw.publish, size),
             "own": _relayed(ground, ours.say, own.TABLE, size),

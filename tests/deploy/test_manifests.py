@@ -29,7 +29,9 @@ KUBERNETES_VERSION = "1.32"
 OVERLAYS = {"base": BASE, "local": LOCAL}
 DOCUMENTS = {name: assembled(directory) for name, directory in OVERLAYS.items()}
 EVERY = [pytest.param(document, id="-".join(identity(document))) for document in DOCUMENTS["local"]]
-PODS = [pytest.param(document, id="-".join(identity(document))) for document in DOCUMENTS["local"] if pod_spec_of(document)]
+PODS = [
+    pytest.param(document, id="-".join(identity(document))) for document in DOCUMENTS["local"] if pod_spec_of(document)
+]
 DEPLOYMENTS = of_kind(DOCUMENTS["base"], "Deployment")
 
 
@@ -64,7 +66,9 @@ def test_the_validation_notices_an_unknown_field() -> None:
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_secrets_are_referred_to_and_never_contained(overlay: str) -> None:
     assert not of_kind(DOCUMENTS[overlay], "Secret")
-    example = {(secret["metadata"]["name"], key) for secret in documents_of(SECRETS_EXAMPLE) for key in secret["stringData"]}
+    example = {
+        (secret["metadata"]["name"], key) for secret in documents_of(SECRETS_EXAMPLE) for key in secret["stringData"]
+    }
     references = {
         (entry["valueFrom"]["secretKeyRef"]["name"], entry["valueFrom"]["secretKeyRef"]["key"])
         for document in DOCUMENTS[overlay]
@@ -86,7 +90,9 @@ def test_pods_are_restricted(document: Document) -> None:
     assert security["runAsNonRoot"] is True
     assert security["runAsUser"] > 0
     assert security["seccompProfile"] == {"type": "RuntimeDefault"}
-    assert all(volume.keys() - {"name"} == {"emptyDir"} and volume["emptyDir"]["sizeLimit"] for volume in pod["volumes"])
+    assert all(
+        volume.keys() - {"name"} == {"emptyDir"} and volume["emptyDir"]["sizeLimit"] for volume in pod["volumes"]
+    )
     for container in containers_of(document):
         assert container["securityContext"] == {
             "allowPrivilegeEscalation": False,

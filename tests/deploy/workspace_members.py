@@ -19,7 +19,7 @@ SIMULATOR, SIMULATOR_PACKAGE = "evolution-simulator", "evolution_simulator"
 
 
 def settings_of(package: str) -> type[ServiceSettings]:
-    settings = importlib.import_module(f"{package}.settings").Settings
+    settings: type[ServiceSettings] = importlib.import_module(f"{package}.settings").Settings
     assert issubclass(settings, ServiceSettings)
     return settings
 

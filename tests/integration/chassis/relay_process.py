@@ -3,10 +3,11 @@
 import asyncio
 import sys
 
+from tests.integration.chassis.playground import OUTBOX
+
 from chassis.database import Database
 from chassis.publisher import Publisher
 from chassis.relay import OutboxRelay
-from tests.integration.chassis.playground import OUTBOX
 
 
 async def main(database_url: str, broker_url: str) -> None:

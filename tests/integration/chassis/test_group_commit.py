@@ -100,7 +100,7 @@ async def test_a_poisoned_item_fails_alone(playground: Playground) -> None:
 async def test_a_result_that_is_an_exception_reaches_its_caller_alone_and_undoes_nothing(
     playground: Playground,
 ) -> None:
-    async def refuse_short_ones(tx: Transaction, texts: Sequence[str]) -> Sequence[None | Exception]:
+    async def refuse_short_ones(tx: Transaction, texts: Sequence[str]) -> Sequence[Exception | None]:
         await write_notes(tx, [note for note in texts if len(note) > 3])
         return [None if len(note) > 3 else ValueError("too short") for note in texts]
 

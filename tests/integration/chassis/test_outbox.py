@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 from aio_pika.abc import DeliveryMode
 from sqlalchemy import insert, text
+from sqlalchemy.exc import DBAPIError
 
 from chassis import relay as relay_module
 from chassis.database import Database
@@ -17,27 +18,29 @@ from chassis.testing.wire import Wire
 from .playground import NOTES, Astray, Noted, Playground, StartRelay
 
 
+async def note_and_say(playground: Playground, text: str, *statements: Noted, then: Exception | None = None) -> None:
+    """One transaction with a row and statements."""
+    async with playground.database.transaction() as tx:
+        await tx.execute(insert(NOTES).values(text=text))
+        tx.emit(*statements)
+        assert await playground.waiting() == 0
+        if then is not None:
+            raise then
+
+
 async def test_row_and_statement_are_stored_together_or_not_at_all(playground: Playground) -> None:
     with pytest.raises(ValueError, match="changed my mind"):
-        async with playground.database.transaction() as tx:
-            await tx.execute(insert(NOTES).values(text="never"))
-            tx.emit(Noted(key="never"))
-            raise ValueError("changed my mind")
+        await note_and_say(playground, "never", Noted(key="never"), then=ValueError("changed my mind"))
     assert await playground.notes() == []
     assert await playground.waiting() == 0
-    async with playground.database.transaction() as tx:
-        await tx.execute(insert(NOTES).values(text="kept"))
-        tx.emit(Noted(key="kept"))
-        assert await playground.waiting() == 0
+    await note_and_say(playground, "kept", Noted(key="kept"))
     assert await playground.notes() == ["kept"]
     assert await playground.waiting() == 1
 
 
 async def test_a_statement_that_cannot_be_stored_takes_its_row_with_it(playground: Playground) -> None:
-    with pytest.raises(Exception, match="invalid byte sequence"):
-        async with playground.database.transaction() as tx:
-            await tx.execute(insert(NOTES).values(text="never"))
-            tx.emit(Noted(key="half a key \x00"))
+    with pytest.raises(DBAPIError, match="invalid byte sequence"):
+        await note_and_say(playground, "never", Noted(key="half a key \x00"))
     assert await playground.notes() == []
 
 

@@ -34,9 +34,7 @@ class Gateway:
 
     def store(self, recipient: str, text: str, key_id: str, *, at: datetime | None = None) -> None:
         """As if a send had been carried out, whatever was answered."""
-        self.stored.append(
-            StoredMessage(key_id=key_id, recipient=recipient, text=text, sent_at=at or self.clock())
-        )
+        self.stored.append(StoredMessage(key_id=key_id, recipient=recipient, text=text, sent_at=at or self.clock()))
 
     async def sent_messages(
         self, access: Access, *, recipient: str, since: datetime, until: datetime, limit: int = 50

@@ -230,8 +230,9 @@ async def test_a_claim_among_many_ready_jobs_reads_only_the_heads(rig: Rig) -> N
 
 
 async def explain_claim(rig: Rig) -> dict[str, object]:
-    from dispatcher.store.claiming import CLAIM
     from sqlalchemy import text
+
+    from dispatcher.store.claiming import CLAIM
 
     parameters = {"capacity": 50, "lease_seconds": 60.0, "now": rig.now(), "dice": 0.5}
     async with rig.database.transaction() as tx:

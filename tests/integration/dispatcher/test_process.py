@@ -120,7 +120,10 @@ async def test_case_46_killed_five_times_every_message_is_sent_exactly_once(worl
         await eventually(has_sent, "sends between two kills", timeout_seconds=40)
         await world.dispatcher.signal(signal.SIGKILL)
         await world.dispatcher.start()
-    await eventually(lambda: all_dispatched(rig, MESSAGES), "everything dispatched", timeout_seconds=90)
+    try:
+        await eventually(lambda: all_dispatched(rig, MESSAGES), "everything dispatched", timeout_seconds=90)
+    except AssertionError as error:
+        raise AssertionError(f"{await states(rig)}\n{await explain(rig)}") from error
     ledger = await world.ledger()
     texts = Counter(entry["text"] for entry in ledger)
     assert len(ledger) == MESSAGES, [text for text, count in texts.items() if count > 1]
@@ -147,3 +150,12 @@ async def test_asked_to_stop_it_finishes_the_calls_under_way(world: World, rig: 
     said = {fact.ref.message_id for fact in await rig.said(MessageDispatched)}
     assert len(said) <= 5
     assert "process_crashed" not in world.dispatcher.log.read_text()
+
+
+async def explain(rig: Rig) -> str:
+    """What is still open, for the message of a failing test."""
+    rows = await rig.rows(
+        "SELECT state, attempt, reason, next_check_at - now() AS check_in, resolve_by - now() AS resolve_in,"
+        " due_at - now() AS due_in FROM dispatcher.jobs WHERE state <> 'DISPATCHED' LIMIT 5"
+    )
+    return "\n".join(map(str, rows))

@@ -25,7 +25,8 @@ async def rig(build: Any) -> Any:
 
 async def due_again(rig: Any) -> datetime:
     rows = await rig.rows("SELECT max(due_at) AS due_at FROM notifier.deliveries")
-    return rows[0].due_at + timedelta(milliseconds=1)
+    latest: datetime = rows[0].due_at
+    return latest + timedelta(milliseconds=1)
 
 
 async def test_body_is_what_the_sdk_reads_and_both_signatures_hold(rig: Any, customer: Any) -> None:

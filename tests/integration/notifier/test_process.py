@@ -178,7 +178,7 @@ async def test_starts_without_its_broker_and_says_so(build: Any, process: Proces
 
 
 async def delivered(rig: Any, count: int) -> bool:
-    return (await rig.states()) == ["DELIVERED"] * count
+    return list(await rig.states()) == ["DELIVERED"] * count
 
 
 async def test_the_queue_it_hears_is_the_one_the_api_speaks_to() -> None:

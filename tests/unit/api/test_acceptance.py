@@ -16,18 +16,19 @@ from .people import CALLER, NOW, NUMBER, TEMPLATE, TESTER
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 
 
-def try_to_admit(caller: Caller = CALLER, template: Template | None = TEMPLATE, **request: Any) -> Admitted:
-    return admit(SendRequest(**request), caller=caller, template=template, now=NOW)
+def try_to_admit(caller: Caller = CALLER, known: Template | None = TEMPLATE, **request: Any) -> Admitted:
+    """`known` is what the request's template was found to be."""
+    return admit(SendRequest(**request), caller=caller, template=known, now=NOW)
 
 
-def refusal(caller: Caller = CALLER, template: Template | None = TEMPLATE, **request: Any) -> RefusedError:
+def refusal(caller: Caller = CALLER, known: Template | None = TEMPLATE, **request: Any) -> RefusedError:
     with pytest.raises(RefusedError) as raised:
-        try_to_admit(caller, template, **request)
+        try_to_admit(caller, known, **request)
     return raised.value
 
 
 def text_refusal(text: str) -> RefusedError:
-    error = refusal(template=None, destination="+5547991000000", text=text)
+    error = refusal(known=None, destination="+5547991000000", text=text)
     assert (error.refusal, error.field) == (Refusal.TEXT_INVALID, "text")
     return error
 
@@ -43,7 +44,7 @@ def test_a_template_becomes_a_text_of_its_category() -> None:
 
 def test_free_text_is_utility_and_reaches_the_gateway_as_given() -> None:
     text = "  Olá \U0001f44b <b>&amp;</b>\r\n\tfim  "
-    admitted = try_to_admit(template=None, destination="+5547991000000", text=text)
+    admitted = try_to_admit(known=None, destination="+5547991000000", text=text)
     assert admitted.content.text == text
     assert (admitted.category, admitted.template_name) == (Category.UTILITY, None)
 
@@ -51,7 +52,7 @@ def test_free_text_is_utility_and_reaches_the_gateway_as_given() -> None:
 @pytest.mark.parametrize("character", ["a", "ç", "\U0001f600"])
 def test_case_26_the_limit_counts_code_points(character: str) -> None:
     for length in (4_095, 4_096):
-        admitted = try_to_admit(template=None, destination="+5547991000000", text=character * length)
+        admitted = try_to_admit(known=None, destination="+5547991000000", text=character * length)
         assert len(admitted.content.text) == length
     assert "4097" in text_refusal(character * 4_097).sentence
     assert "4096" in text_refusal(character * 4_097).sentence
@@ -59,7 +60,7 @@ def test_case_26_the_limit_counts_code_points(character: str) -> None:
 
 def test_case_26_nothing_is_cut_at_the_limit() -> None:
     text = "x" * (4_096 - len(FAMILY)) + FAMILY
-    assert try_to_admit(template=None, destination="+5547991000000", text=text).content.text == text
+    assert try_to_admit(known=None, destination="+5547991000000", text=text).content.text == text
     text_refusal("x" + text)
 
 
@@ -83,7 +84,7 @@ def test_case_10_nul_and_half_a_surrogate_pair_are_refused(text: str) -> None:
 
 def test_case_10_text_that_spells_an_escape_is_text() -> None:
     text = "literally \\u0000"
-    assert try_to_admit(template=None, destination="+5547991000000", text=text).content.text == text
+    assert try_to_admit(known=None, destination="+5547991000000", text=text).content.text == text
 
 
 def test_the_first_failing_check_answers() -> None:
@@ -99,7 +100,7 @@ def test_the_first_failing_check_answers() -> None:
 
 
 def test_a_bound_number_must_exist_and_be_open() -> None:
-    send: dict[str, Any] = {"template": None, "destination": "+5547991000000", "text": "oi"}
+    send: dict[str, Any] = {"known": None, "destination": "+5547991000000", "text": "oi"}
     for state in (ConnectionState.CLOSE, ConnectionState.CONNECTING):
         bound = replace(CALLER, bound=True, number=replace(NUMBER, state=state))
         assert refusal(bound, **send).refusal is Refusal.NUMBER_NOT_OPEN

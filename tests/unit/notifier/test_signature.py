@@ -1,6 +1,7 @@
 """Both signatures against vectors that others can recompute."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from uuid import UUID
 
 from standardwebhooks.webhooks import Webhook
@@ -9,7 +10,7 @@ from notifier.domain.signature import headers_of, pilot_signature, secret_text, 
 
 PUBLISHED_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
-BODY = '{"event":"message.sent","data":{"content":"Olá 👩‍👩‍👧 \\"ç\\" \u2028"}}'.encode()
+BODY = '{"event":"message.sent","data":{"content":"Olá 👩‍👩‍👧 \\"ç\\" 1.0"}}'.encode()
 
 
 def test_the_vector_of_the_standard_webhooks_specification() -> None:
@@ -23,12 +24,19 @@ def test_the_vector_of_the_standard_webhooks_specification() -> None:
 
 
 def test_the_vectors_of_the_readme() -> None:
-    assert pilot_signature(SECRET, BODY) == "0469452e656256df9e76ac1da3da650a743df9036e93642d3e037861e33d59d0"
+    assert pilot_signature(SECRET, BODY) == "827b4e36272cbaf33573f440fc6ef789812a502d76a7237318bbbf28f63c7177"
     timestamp = 1_767_225_600
     assert (
         standard_signature(SECRET, webhook_id=str(UUID(int=7)), timestamp=timestamp, body=BODY)
-        == "v1,JRn0WhhP9kABfSh4VLcyPWvjDiy+huwCd4YYqTtUL8k="
+        == "v1,pHau4CFPlgkTwQREGSlaLT9/jju9sdZ5EA5kPboPuoc="
     )
+
+
+def test_the_readme_shows_these_vectors() -> None:
+    readme = (Path(__file__).parents[3] / "services/notifier/README.md").read_text(encoding="utf-8")
+    signature = standard_signature(SECRET, webhook_id=str(UUID(int=7)), timestamp=1_767_225_600, body=BODY)
+    for shown in (SECRET, BODY.decode(), pilot_signature(SECRET, BODY), signature):
+        assert shown in readme
 
 
 def test_a_secret_is_prefixed_padded_base64() -> None:

@@ -52,7 +52,7 @@ class Broker:
         self._drain_timeout_seconds = drain_timeout_seconds
         self._consumers: list[Consumer] = []
         self._stream: Stream | None = None
-        self._closing = asyncio.Event()
+        self._is_stopping, self._closing = False, asyncio.Event()
         self._in_flight = InFlight()
         self._supervisor = Supervisor(
             self._connection_name, self._session, on_fatal=on_fatal, give_up_after_seconds=give_up_after_seconds
@@ -72,6 +72,7 @@ class Broker:
 
     async def stop_consuming(self) -> None:
         """Cancel the consumers, then let handlers in flight finish; waiting and pausing ones end at once."""
+        self._is_stopping = True
         stream = self._stream
         if stream is None:
             await self._supervisor.stop()
@@ -135,7 +136,7 @@ class Broker:
 
     async def _until_lost(self, stream: Stream) -> None:
         """Losses are announced; the look at intervals is for one that was not."""
-        while not stream.lost.is_set() and (self._closing.is_set() or stream.is_consuming()):
+        while not stream.lost.is_set() and (self._is_stopping or stream.is_consuming()):
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(CHECK_INTERVAL_SECONDS):
                     await stream.lost.wait()

@@ -65,13 +65,9 @@ class Stream:
 
     async def cancel_consumers(self) -> None:
         """Stop deliveries before anything else, so that none arrives which nobody will handle."""
-        for subscriber in self._subscribers:
-            queue, tag = subscriber._queue_obj, subscriber._consumer_tag
-            if queue is None or tag is None:
-                continue
-            with contextlib.suppress(*BROKER_TROUBLE):
-                await queue.cancel(tag, timeout=CLOSE_TIMEOUT_SECONDS)
-            subscriber._consumer_tag = None
+        with contextlib.suppress(*BROKER_TROUBLE):
+            async with asyncio.timeout(CLOSE_TIMEOUT_SECONDS):
+                await asyncio.gather(*(_cancel(subscriber) for subscriber in self._subscribers))
 
     async def close(self) -> None:
         """Close the connection; what is unsettled returns to its queue."""
@@ -113,6 +109,13 @@ class Stream:
 
     def _note_loss(self, *_: object) -> None:
         self.lost.set()
+
+
+async def _cancel(subscriber: RabbitSubscriber) -> None:
+    queue, tag = subscriber._queue_obj, subscriber._consumer_tag
+    if queue is not None and tag is not None:
+        subscriber._consumer_tag = None
+        await queue.cancel(tag)
 
 
 async def _wrap(message: IncomingMessage) -> RabbitMessage:

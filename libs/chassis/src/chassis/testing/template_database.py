@@ -73,7 +73,7 @@ class TemplateDatabase:
         return next(migrations for migrations in self._migrations if migrations.schema == schema)
 
     async def create(self) -> None:
-        """Create the template, its roles and schemas, and migrate one after the other: Alembic has one global context."""
+        """Create the template, its roles and schemas, migrated one by one: Alembic's context is global."""
         await self._create_database(self.database.name, template="template1")
         for migrations in self._migrations:
             url = self.database.url(migrations.schema)

@@ -97,7 +97,7 @@ class CarryOut:
             message_id=attempt.ref.message_id,
             attempt=attempt.attempt,
             outcome=outcome,
-            duration_seconds=round(self.book.monotonic() - claimed_at, 4),
+            duration_ms=round((self.book.monotonic() - claimed_at) * 1_000, 1),
         )
         return verdict
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from chassis.database import Database, Transaction
 from contracts.facts.messages import Proof
@@ -16,13 +16,15 @@ from dispatcher.usecases.clock import Clock, given
 from dispatcher.usecases.look_up import Findings, LookUp
 
 BATCH = 20
-BUSY = timedelta(seconds=120)
-"""Longer than a batch's look-ups can take; then another process may look."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolveUncertain:
-    """Look at uncertain jobs that are due for it. A second send follows only from evidence, or flagged from policy."""
+    """Look at uncertain jobs that are due for it. A second send follows only from evidence, or flagged from policy.
+
+    A taken job is left alone by others only for the interval between two looks: looking twice is harmless, while waiting
+    for a process that was killed in the middle of it would use up the time there is.
+    """
 
     database: Database
     look_up: LookUp
@@ -34,7 +36,7 @@ class ResolveUncertain:
     async def __call__(self) -> int:
         """How many were looked at, at most one batch; nothing is locked while the gateway is asked."""
         async with self.database.transaction() as tx:
-            due, now = await suspects.take_due(tx, limit=BATCH, busy=BUSY, now=given(self.clock))
+            due, now = await suspects.take_due(tx, limit=BATCH, busy=self.rules.recheck, now=given(self.clock))
         if now is None:
             return 0
         async with self.database.transaction() as tx:

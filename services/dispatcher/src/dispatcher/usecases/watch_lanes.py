@@ -23,8 +23,8 @@ from gateways.port import Lookup, LookupFailedError
 logger = get_logger(__name__)
 
 PROBES_AT_ONCE = 20
-PROBE_BUSY = timedelta(seconds=30)
-"""Longer than a probe can take; then another process may probe the lane."""
+PROBE_BUSY = timedelta(seconds=5)
+"""How long others leave a lane alone that is being probed: probing twice is harmless, waiting for the dead is not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,9 @@ from contracts.facts import (
     MessageLost,
     MessageUncertain,
     ReceiptRecorded,
+    WebhookDelivered,
+    WebhookExhausted,
 )
-from contracts.facts.webhooks import WebhookOutcome
 from contracts.statement import Statement
 from contracts.status import RANK, Status
 from contracts.values import MessageRef
@@ -95,14 +96,17 @@ def report_of(statement: Statement, *, statement_id: UUID, said_at: datetime) ->
                 status=Status.FAILED,
                 error_code=statement.error_code,
             )
-        case MessageDeferred() | MessageUncertain() | WebhookOutcome():
+        case MessageDeferred() | MessageUncertain() | WebhookDelivered() | WebhookExhausted():
             return _step_only(statement, statement_id=statement_id, said_at=said_at)
         case _:
             return None
 
 
 def _step_only(
-    statement: MessageDeferred | MessageUncertain | WebhookOutcome, *, statement_id: UUID, said_at: datetime
+    statement: MessageDeferred | MessageUncertain | WebhookDelivered | WebhookExhausted,
+    *,
+    statement_id: UUID,
+    said_at: datetime,
 ) -> Report:
     detail = statement.model_dump(mode="json", exclude={"ref"}, exclude_none=True)
     what = statement.TYPE.split(".")[0] + "_" + statement.TYPE.split(".")[1]
@@ -112,11 +116,13 @@ def _step_only(
 
 
 def waves(reports: Sequence[Report]) -> Iterator[list[Report]]:
-    """The same reports in rounds of at most one per message, so that each round is one statement.
+    """The reports that claim a status, in rounds of at most one per message, so that each round is one statement.
 
     Lower ranks first: where a batch holds several reports on one message, each of them becomes a transition to tell.
+    The first round names every message, so that all rows are locked by it and in the same order on every replica.
     """
-    rest = sorted(reports, key=lambda report: (report.ref.round, RANK[report.status] if report.status else -1))
+    claims = [(report.ref.round, RANK[report.status], report) for report in reports if report.status is not None]
+    rest = [report for _, _, report in sorted(claims, key=lambda claim: claim[:2])]
     while rest:
         wave: dict[UUID, Report] = {}
         later: list[Report] = []
