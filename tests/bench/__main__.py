@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.bench import accept, faults, relay, wakeup
+from tests.bench import accept, faults, life, relay, wakeup
 from tests.bench.report import Line, show
 
 from local_stack.backing import open_backing
@@ -16,6 +16,7 @@ BENCHES: Mapping[str, Callable[[Workspace], list[Line]]] = {
     "wakeup": wakeup.measure,
     "faults": faults.measure,
     "accept": accept.measure,
+    "life": life.measure,
 }
 
 

@@ -5,35 +5,38 @@ from collections.abc import Sequence
 from chassis.broker import Broker
 from chassis.deliveries import Heard
 from chassis.dynamic_consumers import DynamicConsumers
+from chassis.testing.waiting import eventually
+from chassis.testing.wire import Wire
+
+from .place import Place, all_well, decode, number_of
 
 
-async def test_consumers_leave_a_mute_connection_and_consume_over_a_new_one(place, wire):
+async def test_consumers_leave_a_mute_connection_and_consume_over_a_new_one(place: Place, wire: Wire) -> None:
     heard: set[int] = set()
 
     async def hear(one: Heard) -> None:
-        heard.add(one.statement.number)
+        heard.add(number_of(one))
 
     async def hear_batch(_: str, batch: Sequence[Heard]) -> None:
-        heard.update(one.statement.number for one in batch)
+        heard.update(number_of(one) for one in batch)
 
     url = f"{wire.url}?heartbeat=1"
     static, dynamic = place.queue("static"), place.queue("dynamic")
-    broker = Broker(url, service="svc", topology=place.topology(static), decode=place.decode)
+    broker = Broker(url, service="svc", topology=place.topology(static), decode=decode)
     broker.hear(static, hear)
     consumers = DynamicConsumers(
-        url, service="svc", decode=place.decode, handler=hear_batch, dead_exchange=place.dead_exchange
+        url, service="svc", decode=decode, handler=hear_batch, dead_exchange=place.dead_exchange
     )
-    try:
-        await broker.start()
-        await consumers.start()
-        await place.eventually(lambda: broker.problem() is None and consumers.problem() is None, "connected")
-        await consumers.add(dynamic)
-        await wire.freeze()
-        await place.publish(static, 1)
-        await place.publish(dynamic, 2)
-        await place.eventually(lambda: heard == {1, 2}, "heard over new connections")
-        assert broker.problem() is None
-        assert consumers.problem() is None
-    finally:
-        await broker.stop()
-        await consumers.stop()
+    await broker.start()
+    await consumers.start()
+    await all_well(broker, consumers)
+    await consumers.add(dynamic)
+    wire.mute()
+    await eventually(lambda: broker.problem() is not None and consumers.problem() is not None, "noticing")
+    wire.mend()
+    await place.publish(static, 1)
+    await place.publish(dynamic, 2)
+    await eventually(lambda: heard == {1, 2}, "heard over new connections")
+    await all_well(broker, consumers)
+    await broker.stop()
+    await consumers.stop()

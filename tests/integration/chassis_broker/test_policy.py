@@ -11,13 +11,13 @@ from chassis.database import UnavailableError
 from chassis.redelivery import Redelivery, is_unavailable
 
 
-def test_waits_and_pauses_double_up_to_their_caps():
+def test_waits_and_pauses_double_up_to_their_caps() -> None:
     policy = Redelivery()
     assert [policy.wait_seconds(attempts) for attempts in (1, 2, 3, 4, 7, 10_000)] == [0.1, 0.2, 0.4, 0.8, 5.0, 5.0]
     assert [policy.pause_seconds(count) for count in (0, 1, 2, 5, 6, 10_000)] == [0.2, 0.4, 0.8, 6.4, 10.0, 10.0]
 
 
-def test_patience_ends_well_before_the_broker_loses_its_own():
+def test_patience_ends_well_before_the_broker_loses_its_own() -> None:
     policy = Redelivery()
     assert policy.patience_seconds + policy.wait_max_seconds < 30 * 60 / 2
 
@@ -45,7 +45,7 @@ def database_error(sqlstate: str) -> DBAPIError:
     ],
     ids=repr,
 )
-def test_trouble_that_passes_is_nobody_s_fault(error):
+def test_trouble_that_passes_is_nobody_s_fault(error: Exception) -> None:
     assert is_unavailable(error)
 
 
@@ -62,16 +62,16 @@ def test_trouble_that_passes_is_nobody_s_fault(error):
     ],
     ids=repr,
 )
-def test_a_defect_is_not_waited_for(error):
+def test_a_defect_is_not_waited_for(error: Exception) -> None:
     assert not is_unavailable(error)
 
 
-def test_the_address_keeps_a_given_heartbeat_and_gets_one_otherwise():
+def test_the_address_keeps_a_given_heartbeat_and_gets_one_otherwise() -> None:
     assert amqp_url("amqp://u:p@h/v", name="n") == "amqp://u:p@h/v?heartbeat=10&name=n"
     assert amqp_url("amqp://u:p@h/%2Fv?heartbeat=3", name="n") == "amqp://u:p@h/%2Fv?heartbeat=3&name=n"
 
 
-def test_every_queue_carries_what_keeps_its_messages():
+def test_every_queue_carries_what_keeps_its_messages() -> None:
     assert quorum_arguments("q", "dead", 20) == {
         "x-queue-type": "quorum",
         "x-dead-letter-exchange": "dead",

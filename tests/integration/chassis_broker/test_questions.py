@@ -5,43 +5,65 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from chassis.answers import Answerer
+from chassis.answers import Answerer, AnswerHandler
 from chassis.questions import Asker, OwnerUnavailableError, QuestionFailedError
 from chassis.telemetry.tracing import current_traceparent, span
+from chassis.testing.wire import Wire
+
+from .place import Place, all_well
 
 
 @pytest.fixture
-async def asker(place) -> AsyncIterator[Asker]:
-    asker = Asker(place.url, service=f"svc-{place.mark}")
+async def asker(place: Place) -> AsyncIterator[Asker]:
+    asker = Asker(place.url, service="svc")
     await asker.start()
     yield asker
     await asker.stop()
 
 
-@pytest.fixture
-async def open_answerer(place) -> AsyncIterator:
-    opened: list[Answerer] = []
+class OpenAnswerer:
+    """Opens answerers for one test and stops them at its end."""
 
-    async def open_one(handler, **options) -> Answerer:
-        answerer = Answerer(options.pop("url", place.url), f"questions.{place.mark}", handler, **options)
-        opened.append(answerer)
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._opened: list[Answerer] = []
+
+    async def __call__(
+        self, handler: AnswerHandler, *, url: str | None = None, handler_timeout_seconds: float = 10.0
+    ) -> Answerer:
+        answerer = Answerer(
+            url or self._place.url,
+            f"questions.{self._place.mark}",
+            handler,
+            handler_timeout_seconds=handler_timeout_seconds,
+        )
+        self._opened.append(answerer)
         await answerer.start()
-        await place.eventually(lambda: answerer.problem() is None, "taking questions")
+        await all_well(answerer)
         return answerer
 
-    yield open_one
-    for answerer in opened:
-        await answerer.stop()
+    async def close(self) -> None:
+        for answerer in self._opened:
+            await answerer.stop()
 
 
-async def ask(asker: Asker, place, body: bytes, *, timeout_seconds: float = 5.0) -> bytes:
+@pytest.fixture
+async def open_answerer(place: Place) -> AsyncIterator[OpenAnswerer]:
+    opening = OpenAnswerer(place)
+    yield opening
+    await opening.close()
+
+
+async def ask(asker: Asker, place: Place, body: bytes, *, timeout_seconds: float = 5.0) -> bytes:
     return await asker.ask(f"questions.{place.mark}", body, type="test.asked.v1", timeout_seconds=timeout_seconds)
 
 
-async def test_many_questions_get_their_own_answers_from_several_replicas(asker, open_answerer, place):
+async def test_many_questions_get_their_own_answers_from_several_replicas(
+    asker: Asker, open_answerer: OpenAnswerer, place: Place
+) -> None:
     takers: set[str] = set()
 
-    def replica(name: str):
+    def replica(name: str) -> AnswerHandler:
         async def handler(kind: str, body: bytes) -> bytes:
             takers.add(name)
             return kind.encode() + b"/" + body
@@ -55,13 +77,15 @@ async def test_many_questions_get_their_own_answers_from_several_replicas(asker,
     assert takers == {"first", "second"}
 
 
-async def test_without_an_owner_the_asker_learns_it_at_once(asker, place):
+async def test_without_an_owner_the_asker_learns_it_at_once(asker: Asker, place: Place) -> None:
     async with asyncio.timeout(2):
         with pytest.raises(OwnerUnavailableError, match="no such owner"):
             await ask(asker, place, b"", timeout_seconds=30)
 
 
-async def test_a_silent_owner_costs_the_timeout_and_no_more(asker, open_answerer, place):
+async def test_a_silent_owner_costs_the_timeout_and_no_more(
+    asker: Asker, open_answerer: OpenAnswerer, place: Place
+) -> None:
     silence = asyncio.Event()
 
     async def handler(_: str, body: bytes) -> bytes:
@@ -76,7 +100,9 @@ async def test_a_silent_owner_costs_the_timeout_and_no_more(asker, open_answerer
     assert await ask(asker, place, b"quick") == b"prompt", "a late answer disturbs nobody"
 
 
-async def test_a_question_nobody_waits_for_any_more_is_not_asked(asker, open_answerer, place):
+async def test_a_question_nobody_waits_for_any_more_is_not_asked(
+    asker: Asker, open_answerer: OpenAnswerer, place: Place
+) -> None:
     asked: list[bytes] = []
 
     async def handler(_: str, body: bytes) -> bytes:
@@ -92,7 +118,7 @@ async def test_a_question_nobody_waits_for_any_more_is_not_asked(asker, open_ans
     assert asked == [b"wanted"]
 
 
-async def test_a_failing_handler_is_answered_for(asker, open_answerer, place):
+async def test_a_failing_handler_is_answered_for(asker: Asker, open_answerer: OpenAnswerer, place: Place) -> None:
     async def handler(_: str, body: bytes) -> bytes:
         raise LookupError("a text that must not travel")
 
@@ -102,7 +128,7 @@ async def test_a_failing_handler_is_answered_for(asker, open_answerer, place):
     assert str(failure.value) == "LookupError"
 
 
-async def test_a_handler_that_hangs_is_answered_for(asker, open_answerer, place):
+async def test_a_handler_that_hangs_is_answered_for(asker: Asker, open_answerer: OpenAnswerer, place: Place) -> None:
     async def handler(_: str, body: bytes) -> bytes:
         await asyncio.Event().wait()
         return b""
@@ -112,7 +138,7 @@ async def test_a_handler_that_hangs_is_answered_for(asker, open_answerer, place)
         await ask(asker, place, b"")
 
 
-async def test_the_trace_continues_on_the_other_side(asker, open_answerer, place):
+async def test_the_trace_continues_on_the_other_side(asker: Asker, open_answerer: OpenAnswerer, place: Place) -> None:
     async def handler(_: str, body: bytes) -> bytes:
         return (current_traceparent() or "none").encode()
 
@@ -122,7 +148,9 @@ async def test_the_trace_continues_on_the_other_side(asker, open_answerer, place
     assert b"0af7651916cd43dd8448eb211c80319c" in answer
 
 
-async def test_a_lost_connection_fails_what_waits_and_the_next_question_is_answered(open_answerer, place, wire):
+async def test_a_lost_connection_fails_what_waits_and_the_next_question_is_answered(
+    open_answerer: OpenAnswerer, place: Place, wire: Wire
+) -> None:
     asked, never = asyncio.Event(), asyncio.Event()
 
     async def handler(_: str, body: bytes) -> bytes:
@@ -135,7 +163,8 @@ async def test_a_lost_connection_fails_what_waits_and_the_next_question_is_answe
     asker = Asker(wire.url, service="svc")
     waiting = asyncio.create_task(ask(asker, place, b"wait", timeout_seconds=30))
     await asked.wait()
-    await wire.cut()
+    wire.cut()
+    wire.mend()
     async with asyncio.timeout(5):
         with pytest.raises(OwnerUnavailableError):
             await waiting
@@ -144,23 +173,26 @@ async def test_a_lost_connection_fails_what_waits_and_the_next_question_is_answe
     await asker.stop()
 
 
-async def test_the_owner_returns_after_its_connection_broke(asker, open_answerer, place, wire):
+async def test_the_owner_returns_after_its_connection_broke(
+    asker: Asker, open_answerer: OpenAnswerer, place: Place, wire: Wire
+) -> None:
     async def handler(_: str, body: bytes) -> bytes:
         return b"here"
 
     await open_answerer(handler, url=wire.url)
-    await wire.cut()
+    wire.cut()
+    wire.mend()
     assert await ask(asker, place, b"", timeout_seconds=10) == b"here"
 
 
-async def test_an_absent_broker_is_reported_within_the_timeout():
+async def test_an_absent_broker_is_reported_within_the_timeout() -> None:
     asker = Asker("amqp://guest:guest@127.0.0.1:1/x", service="svc")
     async with asyncio.timeout(2):
         with pytest.raises(OwnerUnavailableError, match="no broker"):
             await asker.ask("questions.any", b"", type="test.asked.v1", timeout_seconds=1)
 
 
-async def test_a_mute_broker_is_reported_within_the_timeout():
+async def test_a_mute_broker_is_reported_within_the_timeout() -> None:
     async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
         writer.close()

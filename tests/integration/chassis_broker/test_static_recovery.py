@@ -1,27 +1,32 @@
 """A service's consumers on a real broker: how they begin, stop, and return after every loss."""
 
 import asyncio
+from functools import partial
 
 from chassis.broker import Broker
 from chassis.deliveries import Delivery, Heard
+from chassis.testing.waiting import eventually
+from chassis.testing.wire import Wire
+
+from .conftest import AbsentHost
+from .place import Listener, Place, all_well, decode, ignore, number_of
 
 
-async def test_consuming_stops_first_and_what_is_in_flight_is_finished(listener, place):
+async def test_consuming_stops_first_and_what_is_in_flight_is_finished(listener: Listener, place: Place) -> None:
     started: list[int] = []
     finished: list[int] = []
     gate = asyncio.Event()
 
     async def handler(one: Heard) -> None:
-        started.append(one.statement.number)
+        started.append(number_of(one))
         await gate.wait()
-        finished.append(one.statement.number)
+        finished.append(number_of(one))
 
     broker = await listener.consuming(handler, prefetch=4)
     await place.publish(listener.queue, *range(20))
-    await place.eventually(lambda: len(started) == 4, "a full window")
+    await eventually(lambda: len(started) == 4, "a full window")
     stopping = asyncio.create_task(broker.stop())
-    for _ in range(3):  # round trips through the same broker: the cancellation needs one
-        await place.depth(listener.queue)
+    await place.round_trips(listener.queue)
     gate.set()
     await stopping
     assert sorted(finished) == sorted(started)
@@ -34,84 +39,89 @@ async def test_consuming_stops_first_and_what_is_in_flight_is_finished(listener,
         redelivered.append(one.redelivered)
 
     await listener.consuming(second)
-    await place.eventually(lambda: len(redelivered) == 16, "the rest")
+    await eventually(lambda: len(redelivered) == 16, "the rest")
     assert not any(redelivered)
 
 
-async def test_consumers_return_after_their_connection_broke(listener, place, wire):
+async def test_consumers_return_after_their_connection_broke(listener: Listener, place: Place, wire: Wire) -> None:
     numbers: list[int] = []
 
     async def handler(one: Heard) -> None:
-        numbers.append(one.statement.number)
+        numbers.append(number_of(one))
 
     broker = await listener.consuming(handler, url=wire.url)
     await place.publish(listener.queue, 1)
-    await place.eventually(lambda: numbers == [1], "the first")
-    await wire.cut()
+    await eventually(lambda: numbers == [1], "the first")
+    wire.cut()
+    wire.mend()
     await place.publish(listener.queue, 2)
-    await place.eventually(lambda: 2 in numbers, "the second")
+    await eventually(lambda: 2 in numbers, "the second")
     assert broker.problem() is None
 
 
-async def test_nothing_is_lost_when_connections_break_under_load(listener, place, wire):
+async def test_nothing_is_lost_when_connections_break_under_load(listener: Listener, place: Place, wire: Wire) -> None:
     handled: set[int] = set()
 
     async def handler(one: Heard) -> None:
         await asyncio.sleep(0.005)
-        handled.add(one.statement.number)
+        handled.add(number_of(one))
 
     broker = await listener.consuming(handler, url=wire.url)
     for first in (0, 500, 1000):
         numbers = range(first, first + 500)
         publishing = asyncio.create_task(place.publish(listener.queue, *numbers))
-        await place.eventually(lambda first=first: len(handled) > first and broker.problem() is None, "progress")
-        await wire.cut()
+        await eventually(partial(is_progressing, broker, handled, first), "progress")
+        wire.cut()
+        wire.mend()
         await publishing
-    await place.eventually(lambda: handled == set(range(1500)), "all handled")
+    await eventually(lambda: handled == set(range(1500)), "all handled")
     await place.holds(listener.queue, 0)
     await place.holds(place.dead_queue, 0)
 
 
-async def test_a_deleted_queue_is_declared_and_consumed_again(listener, place):
+def is_progressing(broker: Broker, handled: set[int], beyond: int) -> bool:
+    return len(handled) > beyond and broker.problem() is None
+
+
+async def test_a_deleted_queue_is_declared_and_consumed_again(listener: Listener, place: Place) -> None:
     numbers: list[int] = []
 
     async def handler(one: Heard) -> None:
-        numbers.append(one.statement.number)
+        numbers.append(number_of(one))
 
     broker = await listener.consuming(handler)
     await place.channel.queue_delete(listener.queue.name)
-    await place.eventually(lambda: broker.problem() is not None, "noticing")
-    await place.eventually(lambda: broker.problem() is None, "consuming again")
+    await eventually(lambda: broker.problem() is not None, "noticing")
+    await all_well(broker)
     await place.publish(listener.queue, 3)
-    await place.eventually(lambda: numbers == [3], "hearing again")
+    await eventually(lambda: numbers == [3], "hearing again")
 
 
-async def test_a_service_may_start_before_its_broker(listener, place, new_host):
-    absent = new_host()
-    broker = await listener.open(_ignore, url=absent.url)
-    await place.eventually(lambda: "not connected yet" not in (broker.problem() or ""), "a first failure")
-    await absent.create()
-    await place.eventually(lambda: broker.problem() is None, "consuming")
+async def test_a_service_may_start_before_its_broker(listener: Listener, place: Place, absent_host: AbsentHost) -> None:
+    broker = await listener.open(ignore, url=absent_host.url)
+    await eventually(lambda: "not connected yet" not in (broker.problem() or ""), "a first failure")
+    absent_host.create()
+    await all_well(broker)
 
 
-async def test_stopping_before_ever_being_connected_is_immediate(listener, new_host):
-    broker = await listener.open(_ignore, url=new_host().url)
+async def test_stopping_before_ever_being_connected_is_immediate(listener: Listener, absent_host: AbsentHost) -> None:
+    broker = await listener.open(ignore, url=absent_host.url)
     async with asyncio.timeout(2):
         await broker.stop()
 
 
-async def test_a_reachable_broker_that_never_works_is_fatal(listener, place):
+async def test_a_reachable_broker_that_never_works_is_fatal(listener: Listener, place: Place) -> None:
     reasons: list[str] = []
     await place.channel.declare_queue(listener.queue.name, durable=True)  # classic: cannot become a quorum queue
-    await listener.open(_ignore, on_fatal=reasons.append, give_up_after_seconds=0.5)
-    await place.eventually(lambda: len(reasons) == 1, "giving up")
+    await listener.open(ignore, on_fatal=reasons.append, give_up_after_seconds=0.5)
+    await eventually(lambda: len(reasons) == 1, "giving up")
     assert "reachable" in reasons[0]
 
 
-async def test_an_absent_broker_is_never_fatal(listener, place):
+async def test_an_absent_broker_is_never_fatal(listener: Listener, place: Place) -> None:
     reasons: list[str] = []
     broker = await listener.open(
-        _ignore, url="amqp://guest:guest@127.0.0.1:1/x", on_fatal=reasons.append, give_up_after_seconds=0.2
+        ignore, url="amqp://guest:guest@127.0.0.1:1/x", on_fatal=reasons.append, give_up_after_seconds=0.2
     )
     failures: set[str] = set()
     began = asyncio.get_running_loop().time()
@@ -120,30 +130,26 @@ async def test_an_absent_broker_is_never_fatal(listener, place):
         failures.add(broker.problem() or "")
         return asyncio.get_running_loop().time() - began > 1.0
 
-    await place.eventually(observed, "a second")
+    await eventually(observed, "a second")
     assert reasons == []
     assert any("refused" in failure.lower() or "Connection" in failure for failure in failures)
 
 
-async def test_dead_letters_can_be_heard_unread(listener, place):
+async def test_dead_letters_can_be_heard_unread(listener: Listener, place: Place) -> None:
     heard: list[Delivery] = []
 
     async def take(delivery: Delivery) -> None:
         heard.append(delivery)
 
-    broker = Broker(place.url, service="undertaker", topology=place.topology(listener.queue), decode=place.decode)
-    broker.hear(listener.queue, _ignore)
+    broker = Broker(place.url, service="undertaker", topology=place.topology(listener.queue), decode=decode)
+    broker.hear(listener.queue, ignore)
     broker.hear_raw(place.dead_queue, take, prefetch=1)
     await broker.start()
-    await place.eventually(lambda: broker.problem() is None, "consuming")
+    await all_well(broker)
     await place.publish(listener.queue, 1, body=b"\xff", message_id="odd")
-    await place.eventually(lambda: len(heard) == 1, "the dead letter")
+    await eventually(lambda: len(heard) == 1, "the dead letter")
     await broker.stop()
     assert heard[0].body == b"\xff"
     assert heard[0].message_id == "odd"
     assert heard[0].routing_key == listener.queue.name
     assert heard[0].headers["x-death"][0]["reason"] == "rejected"
-
-
-async def _ignore(_: object) -> None:
-    return None

@@ -2,15 +2,19 @@
 
 import asyncio
 import itertools
+from typing import Any
 
 import pytest
 
 from chassis.database import UnavailableError
 from chassis.deliveries import Heard
 from chassis.redelivery import Redelivery
+from chassis.testing.waiting import eventually
+
+from .place import Listener, Pinged, Place, death_of, number_of
 
 
-async def test_a_handler_hears_statement_and_envelope(listener, place):
+async def test_a_handler_hears_statement_and_envelope(listener: Listener, place: Place) -> None:
     heard: list[Heard] = []
 
     async def handler(one: Heard) -> None:
@@ -20,9 +24,9 @@ async def test_a_handler_hears_statement_and_envelope(listener, place):
     trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     time = "2026-01-02T03:04:05.678901+00:00"
     await place.publish(listener.queue, 7, headers={"traceparent": trace, "cloudEvents:time": time})
-    await place.eventually(lambda: len(heard) == 1, "hearing")
+    await eventually(lambda: len(heard) == 1, "hearing")
     (one,) = heard
-    assert one.statement == place.statement(number=7)
+    assert one.statement == Pinged(number=7)
     assert one.type == "test.pinged.v1"
     assert one.traceparent == trace
     assert one.occurred_at.isoformat() == time
@@ -41,7 +45,9 @@ async def test_a_handler_hears_statement_and_envelope(listener, place):
     ],
     ids=str,
 )
-async def test_an_unreadable_message_is_buried_at_once(listener, place, broken):
+async def test_an_unreadable_message_is_buried_at_once(
+    listener: Listener, place: Place, broken: dict[str, Any]
+) -> None:
     heard: list[Heard] = []
 
     async def handler(one: Heard) -> None:
@@ -50,7 +56,7 @@ async def test_an_unreadable_message_is_buried_at_once(listener, place, broken):
     await listener.consuming(handler)
     await place.publish(listener.queue, 1, **broken)
     dead = await place.dead_letter()
-    (death,) = dead.headers["x-death"]
+    death = death_of(dead)
     assert death["reason"] == "rejected"
     assert death["count"] == 1
     assert dead.routing_key == listener.queue.name
@@ -58,12 +64,14 @@ async def test_an_unreadable_message_is_buried_at_once(listener, place, broken):
     assert heard == []
 
 
-async def test_a_failing_delivery_is_buried_at_the_limit_and_the_others_are_handled(listener, place):
+async def test_a_failing_delivery_is_buried_at_the_limit_and_the_others_are_handled(
+    listener: Listener, place: Place
+) -> None:
     place.delivery_limit = 3
     counted: dict[int, int] = {}
 
     async def handler(one: Heard) -> None:
-        number = one.statement.number
+        number = number_of(one)
         counted[number] = counted.get(number, 0) + 1
         if number == 13:
             raise KeyError("a defect")
@@ -71,13 +79,13 @@ async def test_a_failing_delivery_is_buried_at_the_limit_and_the_others_are_hand
     await listener.consuming(handler)
     await place.publish(listener.queue, 12, 13, 14)
     dead = await place.dead_letter()
-    assert dead.headers["x-death"][0]["reason"] == "delivery_limit"
-    assert place.statement.model_validate_json(dead.body).number == 13
+    assert death_of(dead)["reason"] == "delivery_limit"
+    assert Pinged.model_validate_json(dead.body).number == 13
     assert counted == {12: 1, 13: 4, 14: 1}
     assert await place.depth(listener.queue) == 0
 
 
-async def test_a_failing_delivery_waits_longer_each_time(listener, place):
+async def test_a_failing_delivery_waits_longer_each_time(listener: Listener, place: Place) -> None:
     place.delivery_limit = 4
     at: list[float] = []
 
@@ -94,7 +102,9 @@ async def test_a_failing_delivery_waits_longer_each_time(listener, place):
 
 
 @pytest.mark.parametrize("error", [UnavailableError("down"), ConnectionResetError(), TimeoutError()], ids=repr)
-async def test_trouble_elsewhere_spends_no_delivery_and_heals(listener, place, error):
+async def test_trouble_elsewhere_spends_no_delivery_and_heals(
+    listener: Listener, place: Place, error: Exception
+) -> None:
     place.delivery_limit = 2
     attempts: list[bool] = []
     handled: set[int] = set()
@@ -104,18 +114,18 @@ async def test_trouble_elsewhere_spends_no_delivery_and_heals(listener, place, e
         attempts.append(one.redelivered)
         if is_down:
             raise error
-        handled.add(one.statement.number)
+        handled.add(number_of(one))
 
     await listener.consuming(handler, prefetch=2)
     await place.publish(listener.queue, *range(5))
-    await place.eventually(lambda: len(attempts) >= 12, "attempts beyond the delivery limit")
+    await eventually(lambda: len(attempts) >= 12, "attempts beyond the delivery limit")
     await place.holds(listener.queue, 3)
     is_down = False
-    await place.eventually(lambda: handled == set(range(5)), "all handled")
+    await eventually(lambda: handled == set(range(5)), "all handled")
     assert not any(attempts), "no delivery was returned"
 
 
-async def test_a_bare_cancellation_counts_as_a_lost_connection(listener, place):
+async def test_a_bare_cancellation_counts_as_a_lost_connection(listener: Listener, place: Place) -> None:
     attempts = 0
 
     async def handler(_: Heard) -> None:
@@ -126,10 +136,10 @@ async def test_a_bare_cancellation_counts_as_a_lost_connection(listener, place):
 
     await listener.consuming(handler)
     await place.publish(listener.queue, 1)
-    await place.eventually(lambda: attempts == 3, "tried again in place")
+    await eventually(lambda: attempts == 3, "tried again in place")
 
 
-async def test_patience_ends_and_the_message_returns(listener, place):
+async def test_patience_ends_and_the_message_returns(listener: Listener, place: Place) -> None:
     redelivered: list[bool] = []
 
     async def handler(one: Heard) -> None:
@@ -139,11 +149,13 @@ async def test_patience_ends_and_the_message_returns(listener, place):
     impatient = Redelivery(wait_first_seconds=0.02, wait_max_seconds=0.02, patience_seconds=0.1)
     await listener.consuming(handler, redelivery=impatient)
     await place.publish(listener.queue, 1)
-    await place.eventually(lambda: True in redelivered, "delivered again")
+    await eventually(lambda: True in redelivered, "delivered again")
     assert redelivered.index(True) >= 2
 
 
-async def test_waiting_handlers_are_interrupted_by_a_shutdown_and_their_messages_return(listener, place):
+async def test_waiting_handlers_are_interrupted_by_a_shutdown_and_their_messages_return(
+    listener: Listener, place: Place
+) -> None:
     attempted = asyncio.Event()
 
     async def handler(_: Heard) -> None:

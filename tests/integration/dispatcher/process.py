@@ -1,7 +1,6 @@
 """A dispatcher as its own process beside a real broker and the gateway simulator, for tests that end it rudely."""
 
 import asyncio
-import base64
 import json
 import os
 import signal
@@ -14,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from fastapi import FastAPI, Request, Response
 
 from chassis.amqp import connect
 from chassis.publisher import Outcome, Outgoing, Publisher
 from chassis.topology import declare_queue
+from chassis.web import WebServer
 from contracts.facts import EchoObserved, NumberConfigured
 from contracts.ids import uuid7
 from contracts.statement import Statement
@@ -31,7 +32,6 @@ from .rig import FAST, KEYS, NUMBER_ID, hash_of, hash_of_text
 SEAL_KEYS = "k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 SEAL_PEPPER = "cGVwcGVyLXBlcHBlci1wZXBwZXItcGVwcGVyLXBlcHBlcg=="
 API_KEY = "a-key-for-the-simulator"
-assert base64.b64decode(SEAL_PEPPER)
 
 
 def free_port() -> int:
@@ -87,9 +87,30 @@ class World:
     simulator_url: str
     dispatcher: Program
     publisher: Publisher
-    server: asyncio.Server
-    echoes_on: bool = True
+    server: WebServer | None = None
+    echoes_heard: int = 0
     echoing: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def listen(self) -> None:
+        """Take the gateway's webhooks."""
+        self.server = webhook_server(self.arrived)
+        await self.server.start()
+
+    def arrived(self, payload: object) -> None:
+        """A webhook came; the gateway does not wait for what becomes of it."""
+        task = asyncio.create_task(self.hear(payload))
+        self.echoing.add(task)
+        task.add_done_callback(self.echoing.discard)
+
+    async def close(self) -> None:
+        """End what we started."""
+        if self.server is not None:
+            await self.server.stop()
+        await asyncio.gather(*self.echoing, return_exceptions=True)
+        await self.publisher.close()
+        for program in (self.dispatcher, self.simulator):
+            if program.process is not None:
+                await program.signal(signal.SIGKILL)
 
     async def say(self, *statements: Statement) -> None:
         """Publish, and insist until every queue has it."""
@@ -107,8 +128,9 @@ class World:
         async with httpx.AsyncClient(base_url=self.simulator_url, headers={"apikey": API_KEY}, trust_env=False) as http:
             body = {"instanceName": instance, "integration": "WHATSAPP-BAILEYS"}
             assert (await http.post("/instance/create", json=body)).status_code == 201
-            port = self.server.sockets[0].getsockname()[1]
-            webhook = {"enabled": True, "url": f"http://127.0.0.1:{port}/", "events": ["SEND_MESSAGE"]}
+            assert self.server is not None
+            address = f"http://127.0.0.1:{self.server.port}/"
+            webhook = {"enabled": True, "url": address, "events": ["SEND_MESSAGE"]}
             assert (await http.post(f"/webhook/set/{instance}", json={"webhook": webhook})).status_code == 201
         connection = await connect(self.broker_url, name="test")
         await declare_queue(await connection.channel(), lane_queue(instance), dead_exchange=DEAD)
@@ -137,9 +159,10 @@ class World:
             assert response.status_code == 200, response.text
 
     async def hear(self, payload: object) -> None:
-        """A webhook came."""
+        """Say what status-ingest would say."""
         for seen in translate(payload):
-            if isinstance(seen, Echo) and self.echoes_on and seen.recipient and seen.text:
+            if isinstance(seen, Echo) and seen.recipient and seen.text:
+                self.echoes_heard += 1
                 await self.say(
                     EchoObserved(
                         instance=seen.instance,
@@ -164,18 +187,13 @@ def outgoing(statement: Statement) -> Outgoing:
     )
 
 
-async def receive_webhooks(heard: Callable[[object], None]) -> asyncio.Server:
-    """The smallest HTTP server that reads a posted JSON body and says 200."""
+def webhook_server(heard: Callable[[object], None]) -> WebServer:
+    """A server that reads what is posted to it and says 200."""
+    app = FastAPI()
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-            length = next(int(line.split(":")[1]) for line in head.split("\r\n") if line.startswith("content-length"))
-            body = await reader.readexactly(length)
-            writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
-            await writer.drain()
-            heard(json.loads(body))
-        finally:
-            writer.close()
+    @app.post("/")
+    async def receive(request: Request) -> Response:
+        heard(json.loads(await request.body()))
+        return Response()
 
-    return await asyncio.start_server(serve, "127.0.0.1", 0)
+    return WebServer(app, host="127.0.0.1", port=0)

@@ -39,7 +39,7 @@ from dispatcher.usecases.leases import ExpireLeases, LeaseBook, RenewLeases
 from dispatcher.usecases.look_up import LookUp
 from dispatcher.usecases.resolve_uncertain import ResolveUncertain
 from dispatcher.usecases.settle_attempts import SettleAttempts
-from dispatcher.usecases.take_in import LocateMessage, TakeIn
+from dispatcher.usecases.take_in import InsertJobs, LocateMessage, TakeIn
 from dispatcher.usecases.watch_lanes import ConfigureLane, ObserveConnection, ProbeLanes
 from gateways.recipients import recipient_key
 
@@ -143,7 +143,8 @@ class Rig:
 
     async def accept(self, *accepted: MessageAccepted, **options: Any) -> list[MessageRef]:
         facts = list(accepted) or [self.message(**options)]
-        await TakeIn(database=self.database, wake=_nobody, clock=self.now)(facts)
+        commits = GroupCommit(self.database, InsertJobs(clock=self.now))
+        await TakeIn(commits=commits, wake=_nobody)(facts)
         return [fact.ref for fact in facts]
 
     def message(

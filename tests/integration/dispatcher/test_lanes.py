@@ -1,6 +1,8 @@
 """Numbers that cannot send: held once, probed with patience, resumed by themselves."""
 
+import itertools
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 
@@ -87,7 +89,7 @@ async def test_case_41_a_zombie_is_tried_by_one_job_at_growing_intervals_and_rep
             assert len(verdicts) == 1, "one job tries, the others wait"
             sends_at.append((rig.now() - start).total_seconds())
         rig.now.value = max(rig.now.pass_(0.5), (await rig.lane()).probe_at)
-    gaps = [later - earlier for earlier, later in zip(sends_at, sends_at[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(sends_at)]
     assert len(sends_at) < 40
     assert max(gaps) >= 30
     assert [fact.state for fact in await rig.said(NumberConnectionChanged)] == [ConnectionState.CLOSE]
@@ -175,3 +177,12 @@ async def test_a_probe_that_was_overtaken_changes_nothing(rig: Rig) -> None:
     rig.gateway.connection_state = overtaken  # type: ignore[method-assign]
     await rig.probe()
     assert (await rig.lane()).state == "OPEN"
+
+
+async def test_an_instance_that_moved_to_another_number_still_sends_what_was_accepted_before(rig: Rig) -> None:
+    await rig.open_lane()
+    message = rig.message()
+    earlier = message.model_copy(update={"ref": message.ref.model_copy(update={"number_id": uuid4()})})
+    await rig.accept(earlier)
+    await rig.dispatch()
+    assert (await rig.job(earlier.ref)).state == "DISPATCHED"

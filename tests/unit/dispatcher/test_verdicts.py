@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 
 from contracts.errors import ErrorCode
 from contracts.values import Category, Environment, MessageRef
-from dispatcher.domain.jobs import Attempt
+from dispatcher.domain.jobs import Attempt, SealedAccess
 from dispatcher.domain.rules import Rules
 from dispatcher.domain.verdicts import Dispatched, Failed, Held, Retry, Uncertain, decide, resolution_window
 from gateways.port import NotSent, NotSentReason, RefusalCode, Refused, Taken, Unknown, UnknownReason
@@ -36,7 +36,7 @@ def attempt(*, number: int = 1, category: Category = Category.UTILITY, window: f
         started_at=NOW,
         deliver_until=NOW + timedelta(seconds=window),
         sealed="s",
-        sealed_access="s",
+        access=SealedAccess(number_id=uuid4(), sealed="s"),
         recipient_hash="0" * 64,
         text_hash="0" * 64,
     )

@@ -2,10 +2,12 @@
 
 from datetime import timedelta
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from contracts.parts import CAPTIONED, Buttons, ListMenu, Media
 
 Instance = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,100}$")]
 """A gateway instance name; part of queue names and routing keys, hence the narrow alphabet."""
@@ -68,13 +70,39 @@ class MessageRef(Value):
     round: int = Field(default=1, ge=1)
 
 
+ContentKind = Literal["text", "media", "buttons", "list"]
+
+
+def _kind_of_part(fields: dict[str, Any]) -> ContentKind:
+    part = fields.get("part")
+    return part.kind if isinstance(part, Media | Buttons | ListMenu) else "text"
+
+
 class MessageContent(Value):
-    """What is sealed: the recipient and what is said. Its JSON is the plaintext, the message id its associated data."""
+    """What is sealed: the recipient and what is said. Its JSON is the plaintext, the message id its associated data.
+
+    `text` is the text itself, the caption of a file, or the body above buttons or a list. `kind` follows `part`; it is
+    written down so that a reader who does not know a kind refuses it instead of sending its text alone.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
     to: str = Field(min_length=8, max_length=15)
-    kind: Literal["text"] = "text"
-    text: str = Field(min_length=1, max_length=4096)
+    text: str = Field(default="", max_length=4096)
     sender: str | None = None
+    part: Annotated[Media | Buttons | ListMenu, Field(discriminator="kind")] | None = None
+    kind: ContentKind = Field(default_factory=_kind_of_part)
+
+    @model_validator(mode="after")
+    def _check_kind(self) -> Self:
+        if self.kind != (self.part.kind if self.part else "text"):
+            raise ValueError("the kind is not that of the part")
+        if isinstance(self.part, Media):
+            if self.text and self.part.media_type not in CAPTIONED:
+                raise ValueError(f"a caption cannot be shown with {self.part.media_type}")
+        elif not self.text:
+            raise ValueError("there is no text")
+        return self
 
     def __repr__(self) -> str:
         return "MessageContent(…)"

@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from contracts.parts import Buttons, ListMenu, Media
+
 
 class RefusalCode(StrEnum):
     """Why a gateway refused for good; nothing was sent. Values are public error codes where one exists."""
@@ -91,11 +93,15 @@ class Access:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outbound:
-    """One text to one recipient. `recipient` is E.164 digits without `+`."""
+    """One message to one recipient. `recipient` is E.164 digits without `+`.
+
+    `text` is the text itself, the caption of a file (may be empty), or the body above buttons or a list.
+    """
 
     access: Access
     recipient: str = field(repr=False)
     text: str = field(repr=False)
+    part: Media | Buttons | ListMenu | None = field(default=None, repr=False)
     link_preview: bool = False
     typing_ms: int = 0
 
@@ -120,7 +126,10 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Echo:
-    """Proof that an instance handed a message to WhatsApp: who it went to and what it said (clear, never logged)."""
+    """Proof that an instance handed a message to WhatsApp: who it went to and what it said (clear, never logged).
+
+    `text` is comparable with `contracts.matching.text_of`; None for a file without a caption.
+    """
 
     instance: str
     key_id: str
@@ -157,7 +166,7 @@ Observation = Receipt | Echo | ConnectionChange | Ignored | Unreadable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredMessage:
-    """An outbound message as the gateway's own store remembers it."""
+    """An outbound message as the gateway's own store remembers it; `text` as in `Echo`."""
 
     key_id: str
     recipient: str = field(repr=False)

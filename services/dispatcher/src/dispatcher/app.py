@@ -25,7 +25,7 @@ from dispatcher.usecases.leases import ExpireLeases, LeaseBook, RenewLeases
 from dispatcher.usecases.look_up import LookUp
 from dispatcher.usecases.resolve_uncertain import ResolveUncertain
 from dispatcher.usecases.settle_attempts import SettleAttempts
-from dispatcher.usecases.take_in import LocateMessage, TakeIn
+from dispatcher.usecases.take_in import InsertJobs, LocateMessage, TakeIn
 from dispatcher.usecases.watch_lanes import ConfigureLane, ObserveConnection, ProbeLanes
 from gateways.evolution import EvolutionLookup, EvolutionSender, Timeouts
 
@@ -74,11 +74,12 @@ class Assembly:
             read_seconds=settings.gateway_read_timeout_seconds,
         )
         self._sender = EvolutionSender(timeouts=timeouts, connections_max=settings.calls_max)
-        self._lookup = EvolutionLookup(timeouts=timeouts)
+        self._lookup = EvolutionLookup(timeouts=timeouts, connections_max=50)
         self._book = LeaseBook(self._rules.lease)
         self._dice = random.SystemRandom().random
         self._settling = GroupCommit(self._database, SettleAttempts(dice=self._dice), name="settling")
         self._echoes = GroupCommit(self._database, ObserveEchoes(), name="observing-echoes")
+        self._intake = GroupCommit(self._database, InsertJobs(), name="intake", size_max=20)
         self._wake_claiming, self._wake_lanes = Wake(), Wake()
         self._dispatching = self._build_dispatching()
         self._subscribers = self._build_subscribers()
@@ -104,6 +105,7 @@ class Assembly:
             AtStop("gateway", self._close_gateway),
             self._settling,
             self._echoes,
+            self._intake,
             *loops,
             self._dispatching,
             self._consumers,
@@ -131,7 +133,7 @@ class Assembly:
             configure_lane=ConfigureLane(database=database, wake=self._wake_lanes),
             observe_connection=ObserveConnection(database=database, wake=wake, dice=self._dice),
             locate_message=LocateMessage(database=database, rules=self._rules, wake=wake),
-            take_in=TakeIn(database=database, wake=wake),
+            take_in=TakeIn(commits=self._intake, wake=wake),
             observing_echoes=self._echoes,
         )
 

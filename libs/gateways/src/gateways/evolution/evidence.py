@@ -15,8 +15,13 @@ from gateways.port import Answer, NotSent, NotSentReason, RefusalCode, Refused, 
 _CONNECTION_CLOSED = re.compile(r"(?:Error: )?Connection Closed")
 # The part of an instance that does not exist yet, by the name of the property Node could not read.
 _NOT_LOADED = re.compile(
-    r"(?:TypeError: )?Cannot read properties of (?:undefined|null) \(reading '(onWhatsApp|textMessage|sendMessage)'\)"
+    r"(?:TypeError: )?Cannot read properties of (?:undefined|null) \(reading '(onWhatsApp|textMessage|sendMessage"
+    r"|mediaMessage|audioWhatsapp|mediaSticker|buttonMessage|listMessage|waUploadToServer)'\)"
 )
+# A file that Evolution could not fetch (image, sticker, voice), or hand to WhatsApp's store: no message was made of it.
+_FILE_NOT_FETCHED = re.compile(r"(?:AxiosError: )?Request failed with status code [1-5]\d\d")
+_FILE_NOT_STORED = re.compile(r"(?:Error: )?Media upload failed on all hosts")
+_FILE_NO_PICTURE = re.compile(r"(?:Error: )?Input buffer contains unsupported image format")
 # Baileys swallows the time-out of the existence query and answers undefined: long before anything is sent.
 _EXISTENCE_UNANSWERED = re.compile(r"(?:TypeError: )?Cannot read properties of undefined \(reading 'find'\)")
 _BODY_PARSER = re.compile(
@@ -27,6 +32,9 @@ _RULES_OF_THE_API = (
     "Maximum of ",
     "At least one button is required",
     "Reply buttons cannot be mixed",
+    "CTA buttons cannot be mixed",
+    "Owned media must be a url",
+    "For base64 the file name must be informed",
     "Method not available",
 )
 _GATEWAY_STATUSES = frozenset({502, 503, 504})
@@ -129,7 +137,7 @@ def _judge_server_error(reply: Reply, *, private: str) -> Answer:
     return _before_the_send(reply, text) or _unclassified(reply, redact(text, private=private))
 
 
-def _before_the_send(reply: Reply, text: str) -> NotSent | None:
+def _before_the_send(reply: Reply, text: str) -> NotSent | Refused | None:
     """The texts that are only thrown while the message is still here, whichever status carries them."""
     if _CONNECTION_CLOSED.fullmatch(text):
         return NotSent(reason=NotSentReason.DISCONNECTED, detail=f"HTTP {reply.status} Connection Closed")
@@ -137,6 +145,16 @@ def _before_the_send(reply: Reply, text: str) -> NotSent | None:
         return NotSent(reason=NotSentReason.INSTANCE_NOT_READY, detail=f"HTTP {reply.status} no {missing[1]}")
     if reply.status == 500 and _EXISTENCE_UNANSWERED.fullmatch(text):
         return NotSent(reason=NotSentReason.GATEWAY_ERROR, detail="HTTP 500 existence query unanswered")
+    return _about_the_file(reply, text)
+
+
+def _about_the_file(reply: Reply, text: str) -> NotSent | Refused | None:
+    if _FILE_NOT_STORED.fullmatch(text):
+        return NotSent(reason=NotSentReason.GATEWAY_ERROR, detail=f"HTTP {reply.status} media upload failed")
+    if reply.status == 500 and _FILE_NOT_FETCHED.fullmatch(text):
+        return NotSent(reason=NotSentReason.GATEWAY_ERROR, detail="HTTP 500 media could not be fetched")
+    if reply.status == 500 and _FILE_NO_PICTURE.fullmatch(text):
+        return Refused(code=RefusalCode.GATEWAY_REFUSED, detail="HTTP 500 media is no image")
     return None
 
 

@@ -20,24 +20,32 @@ _HEADER_VALUE = re.compile(r"[\x21-\x7e]{1,512}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeouts:
-    """Bounds of the calls. A send's read bound grows by its typing delay; the others are short and whole."""
+    """Bounds of the calls. A send's read bound grows by its typing delay; the others are short and whole.
+
+    The gateway fetches, converts and uploads a file before it answers, hence the bounds of their own.
+    """
 
     connect_seconds: float = 2.0
     write_seconds: float = 5.0
     read_seconds: float = 20.0
+    media_write_seconds: float = 30.0
+    media_read_seconds: float = 60.0
     presence_seconds_min: float = 2.0
     presence_seconds_max: float = 5.0
     query_seconds: float = 10.0
 
-    def per_step(self, *, read_seconds: float) -> httpx.Timeout:
+    def per_step(self, *, read_seconds: float, write_seconds: float | None = None) -> httpx.Timeout:
         """The bounds of the single steps of one call."""
         return httpx.Timeout(
-            connect=self.connect_seconds, write=self.write_seconds, read=read_seconds, pool=self.connect_seconds
+            connect=self.connect_seconds,
+            write=write_seconds or self.write_seconds,
+            read=read_seconds,
+            pool=self.connect_seconds,
         )
 
-    def whole(self, *, read_seconds: float) -> float:
+    def whole(self, *, read_seconds: float, write_seconds: float | None = None) -> float:
         """The bound of a whole call: a server that drips its answer cannot stretch it."""
-        return self.connect_seconds + self.write_seconds + read_seconds
+        return self.connect_seconds + (write_seconds or self.write_seconds) + read_seconds
 
 
 class AddressUnusableError(Exception):
@@ -75,10 +83,13 @@ class EvolutionClient:
         """Close what is still open."""
         await self._client.aclose()
 
-    async def _exchange(self, request: httpx.Request, *, read_seconds: float, body_bytes_max: int) -> Reply:
+    async def _exchange(
+        self, request: httpx.Request, *, read_seconds: float, body_bytes_max: int, write_seconds: float | None = None
+    ) -> Reply:
         """One call; raises httpx's errors and TimeoutError, which `evidence.judge_failure` understands."""
-        request.extensions["timeout"] = self._timeouts.per_step(read_seconds=read_seconds).as_dict()
-        async with asyncio.timeout(self._timeouts.whole(read_seconds=read_seconds)):
+        steps = self._timeouts.per_step(read_seconds=read_seconds, write_seconds=write_seconds)
+        request.extensions["timeout"] = steps.as_dict()
+        async with asyncio.timeout(self._timeouts.whole(read_seconds=read_seconds, write_seconds=write_seconds)):
             response = await self._client.send(request, stream=True)
             try:
                 return await _read(response, body_bytes_max)

@@ -28,6 +28,14 @@ JobKey = tuple[UUID, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SealedAccess:
+    """A lane's way to its gateway; the associated data is the id of the lane's number."""
+
+    number_id: UUID
+    sealed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
     """A claimed job: committed as IN_FLIGHT, not called yet. Attempt number and lease token fence what settles it."""
 
@@ -37,7 +45,7 @@ class Attempt:
     started_at: datetime
     deliver_until: datetime
     sealed: str
-    sealed_access: str
+    access: SealedAccess
     recipient_hash: str
     text_hash: str
     duplicate_possible: bool = False

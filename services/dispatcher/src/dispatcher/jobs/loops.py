@@ -1,5 +1,6 @@
 """The loops beside dispatching: leases, uncertain attempts, probes, lanes, tidying and sampling."""
 
+import asyncio
 from dataclasses import dataclass
 
 from chassis.dynamic_consumers import DynamicConsumers
@@ -53,8 +54,6 @@ class Steps:
     async def follow_lanes(self) -> bool:
         """Consume the queue of every lane, whichever process heard of it first."""
         consumed = self.consumers.consumed()
-        for instance in await self.list_lanes():
-            queue = lane_queue(instance)
-            if queue.name not in consumed:
-                await self.consumers.add(queue)
+        wanted = [lane_queue(instance) for instance in await self.list_lanes()]
+        await asyncio.gather(*(self.consumers.add(queue) for queue in wanted if queue.name not in consumed))
         return False

@@ -10,7 +10,7 @@ from sqlalchemy import RowMapping
 from chassis.database import Transaction
 from contracts.errors import ErrorCode
 from contracts.values import MessageRef
-from dispatcher.domain.jobs import Attempt
+from dispatcher.domain.jobs import Attempt, SealedAccess
 from dispatcher.store.sql import ref_of, sql
 
 _PROMOTE = sql("""
@@ -47,7 +47,8 @@ _HEAD = """
 CLAIM = sql(
     """
     WITH lane AS MATERIALIZED (
-        SELECT instance, sealed_access, pacing, gapless, otp_slot_at, utility_slot_at, marketing_slot_at,
+        SELECT instance, number_id AS lane_number_id, sealed_access, pacing, gapless,
+               otp_slot_at, utility_slot_at, marketing_slot_at,
                CASE WHEN state = 'OPEN' AND probe_failures = 0 THEN max_in_flight ELSE 1 END - in_flight AS room
           FROM dispatcher.lanes
          WHERE (state = 'OPEN' OR trial) AND NOT paused
@@ -110,7 +111,7 @@ CLAIM = sql(
                utility_slot_at = greatest(utility_slot_at, {now} + least(gaps.own, gaps.utility)),
                marketing_slot_at = greatest(marketing_slot_at, {now} + least(gaps.own, gaps.marketing))
           FROM gaps WHERE lanes.instance = gaps.instance)
-    SELECT claimed.*, lane.sealed_access FROM claimed JOIN lane USING (instance)
+    SELECT claimed.*, lane.sealed_access, lane.lane_number_id FROM claimed JOIN lane USING (instance)
     """,
     head=_HEAD,
 )
@@ -184,7 +185,7 @@ def _attempt(row: RowMapping) -> Attempt:
         started_at=row["started_at"],
         deliver_until=row["deliver_until"],
         sealed=row["sealed"],
-        sealed_access=row["sealed_access"],
+        access=SealedAccess(number_id=row["lane_number_id"], sealed=row["sealed_access"]),
         recipient_hash=row["recipient_hash"],
         text_hash=row["text_hash"],
         duplicate_possible=row["duplicate_possible"],

@@ -3,13 +3,13 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from uuid import UUID
 
 from sqlalchemy import RowMapping
 
 from chassis.database import Transaction
 from contracts.facts import NumberConfigured
 from contracts.values import ConnectionState
+from dispatcher.domain.jobs import SealedAccess
 from dispatcher.domain.lanes import Connection
 from dispatcher.store.sql import prefixed, rows_json, sql
 
@@ -31,7 +31,7 @@ _CONFIGURE = sql("""
 
 _INSTANCES = sql("SELECT instance FROM dispatcher.lanes ORDER BY instance")
 
-_ACCESS = sql("SELECT sealed_access FROM dispatcher.lanes WHERE instance = :instance")
+_ACCESS = sql("SELECT number_id, sealed_access FROM dispatcher.lanes WHERE instance = :instance")
 
 _LOCK = sql(
     "SELECT {connection} FROM dispatcher.lanes WHERE instance = ANY(:instances) ORDER BY instance FOR UPDATE",
@@ -74,8 +74,7 @@ class Probe:
     """A lane to ask the gateway about."""
 
     connection: Connection
-    number_id: UUID
-    sealed_access: str
+    access: SealedAccess
 
 
 async def configure(tx: Transaction, fact: NumberConfigured, *, gapless: bool, now: datetime | None) -> bool:
@@ -100,10 +99,10 @@ async def instances(tx: Transaction) -> Sequence[str]:
     return list((await tx.execute(_INSTANCES)).scalars())
 
 
-async def sealed_access(tx: Transaction, instance: str) -> str | None:
+async def access(tx: Transaction, instance: str) -> SealedAccess | None:
     """A number's sealed way to its gateway; None for an unknown lane."""
-    value: str | None = (await tx.execute(_ACCESS, {"instance": instance})).scalar_one_or_none()
-    return value
+    row = (await tx.execute(_ACCESS, {"instance": instance})).one_or_none()
+    return None if row is None else SealedAccess(number_id=row.number_id, sealed=row.sealed_access)
 
 
 async def lock(tx: Transaction, names: Collection[str]) -> Sequence[Connection]:
@@ -144,7 +143,10 @@ async def take_probes(
     parameters = {"limit": limit, "busy_seconds": busy.total_seconds(), "now": now}
     rows = (await tx.execute(_TAKE_PROBES, parameters)).mappings().all()
     probes = [
-        Probe(connection=_connection(row), number_id=row["number_id"], sealed_access=row["sealed_access"])
+        Probe(
+            connection=_connection(row),
+            access=SealedAccess(number_id=row["number_id"], sealed=row["sealed_access"]),
+        )
         for row in rows
     ]
     return probes, rows[0]["instant"] if rows else None

@@ -15,7 +15,7 @@ from chassis.telemetry.logs import get_logger
 from chassis.telemetry.tracing import SpanKind, span
 from contracts.facts import MessageDispatchFailed
 from contracts.values import GatewayAccess, MessageContent
-from dispatcher.domain.jobs import Attempt
+from dispatcher.domain.jobs import Attempt, SealedAccess
 from dispatcher.domain.rules import Rules
 from dispatcher.domain.verdicts import Released, Verdict, decide, retry
 from dispatcher.store import claiming
@@ -139,7 +139,7 @@ class CarryOut:
     def _outbound(self, attempt: Attempt) -> Outbound:
         ref = attempt.ref
         content = MessageContent.model_validate_json(self.keys.open(attempt.sealed, aad=ref.message_id.bytes))
-        access = open_access(self.keys, attempt.sealed_access, number_id=ref.number_id.bytes, instance=ref.instance)
+        access = open_access(self.keys, attempt.access, ref.instance)
         return Outbound(access=access, recipient=content.to, text=content.text)
 
     def _now(self, attempt: Attempt, claimed_at: float) -> datetime:
@@ -147,7 +147,7 @@ class CarryOut:
         return attempt.started_at + timedelta(seconds=self.book.monotonic() - claimed_at)
 
 
-def open_access(keys: KeyRing, sealed: str, *, number_id: bytes, instance: str) -> Access:
-    """A number's way to its gateway; raises `SealError` or ValidationError."""
-    access = GatewayAccess.model_validate_json(keys.open(sealed, aad=number_id))
+def open_access(keys: KeyRing, sealed: SealedAccess, instance: str) -> Access:
+    """A lane's way to its gateway; raises `SealError` or ValidationError."""
+    access = GatewayAccess.model_validate_json(keys.open(sealed.sealed, aad=sealed.number_id.bytes))
     return Access(base_url=access.base_url, api_key=access.api_key, instance=instance)

@@ -44,12 +44,12 @@ class LookUp:
     async def __call__(self, suspect: Suspect, *, since: datetime, until: datetime) -> Findings:
         """Never raises for anything the gateway does."""
         async with self.database.transaction() as tx:
-            sealed_access = await lanes.sealed_access(tx, suspect.ref.instance)
-        if sealed_access is None:
+            sealed = await lanes.access(tx, suspect.ref.instance)
+        if sealed is None:
             return Findings(looked_up=False)
         ref = suspect.ref
         try:
-            access = open_access(self.keys, sealed_access, number_id=ref.number_id.bytes, instance=ref.instance)
+            access = open_access(self.keys, sealed, ref.instance)
             content = MessageContent.model_validate_json(self.keys.open(suspect.sealed, aad=ref.message_id.bytes))
             return await self._ask(access, content.to, suspect.text_hash, since, until)
         except LookupFailedError:

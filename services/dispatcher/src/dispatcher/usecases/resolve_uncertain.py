@@ -22,8 +22,8 @@ BATCH = 20
 class ResolveUncertain:
     """Look at uncertain jobs that are due for it. A second send follows only from evidence, or flagged from policy.
 
-    A taken job is left alone by others only for the interval between two looks: looking twice is harmless, while waiting
-    for a process that was killed in the middle of it would use up the time there is.
+    A taken job is left alone by others only for the interval between two looks: looking twice is harmless, while
+    waiting for a process that was killed in the middle of it would use up the time there is.
     """
 
     database: Database

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chassis.database import Database, Transaction
+from chassis.group_commit import GroupCommit
 from contracts.commands import RequeueMessage
 from contracts.facts import MessageAccepted
 from dispatcher.domain.rules import Rules
@@ -18,19 +19,30 @@ JOB_LOST = "JOB_LOST"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InsertJobs:
+    """The `write` of the intake's group commit: batches of many lanes in one statement."""
+
+    clock: Clock = None
+
+    async def __call__(self, tx: Transaction, batches: Sequence[Sequence[MessageAccepted]]) -> Sequence[int]:
+        """How many of each batch are new; repeats are harmless."""
+        accepted = [fact for batch in batches for fact in batch]
+        new = await intake.insert_jobs(tx, accepted, now=given(self.clock))
+        return [sum((fact.ref.message_id, fact.ref.round) in new for fact in batch) for batch in batches]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TakeIn:
     """Turn accepted messages into jobs; `wake` is called after the commit."""
 
-    database: Database
+    commits: GroupCommit[Sequence[MessageAccepted], int]
     wake: Callable[[], None]
-    clock: Clock = None
 
     async def __call__(self, accepted: Sequence[MessageAccepted]) -> None:
-        """One transaction for the batch; repeats are harmless."""
-        async with self.database.transaction() as tx:
-            new = await intake.insert_jobs(tx, accepted, now=given(self.clock))
-        TAKEN_IN.inc(len(new))
+        """Returns after the commit that holds all of them."""
+        new = await self.commits.submit(accepted)
         if new:
+            TAKEN_IN.inc(new)
             self.wake()
 
 

@@ -85,14 +85,13 @@ class ProbeLanes:
         return len(probes)
 
     async def _ask(self, probe: Probe) -> ProbeAnswer:
-        instance = probe.connection.instance
         try:
-            access = open_access(self.keys, probe.sealed_access, number_id=probe.number_id.bytes, instance=instance)
+            access = open_access(self.keys, probe.access, probe.connection.instance)
             return await self.lookup.connection_state(access)
         except LookupFailedError:
             return ProbeFailed()
         except (SealError, ValidationError) as error:
-            logger.error("access_unreadable", error=error, number_id=probe.number_id)
+            logger.error("access_unreadable", error=error, number_id=probe.access.number_id)
             return ProbeFailed()
 
     async def _conclude(self, probes: Sequence[Probe], answers: Sequence[ProbeAnswer], now: datetime) -> None:
