@@ -17,7 +17,7 @@ from tests.bench.running import run
 
 from local_stack.blocking import run_blocking
 from local_stack.environment import Service
-from local_stack.operator_api import Operator
+from local_stack.operator_api import Account, Operator
 from local_stack.ports import free_port
 from local_stack.services import ServiceProcess
 from local_stack.settings import inherited_environment
@@ -38,10 +38,24 @@ class Size:
     rounds: int = 7
 
 
-def measure(workspace: Workspace, size: Size = Size()) -> list[Line]:
-    """Rates and latencies of a real api process and of the bare route."""
-    with _api(workspace) as ours, _bare(workspace) as bare:
+DEFAULT = Size()
+
+
+def measure(workspace: Workspace, size: Size = DEFAULT) -> list[Line]:
+    """Rates and latencies of an api process, alone with its servers, and of the bare route."""
+    with _api(workspace) as ours:
+        return compare(workspace, ours, size)
+
+
+def compare(workspace: Workspace, ours: Target, size: Size) -> list[Line]:
+    """The same for an api that runs already."""
+    with _bare(workspace) as bare:
         return run(_measure(ours, bare, size))
+
+
+def target_of(system: System, account: Account) -> Target:
+    """Where and as whom to send."""
+    return Target(url=f"{system.api_url}/v1/messages/send", headers={"x-api-key": account.api_key})
 
 
 async def _measure(ours: Target, bare: Target, size: Size) -> list[Line]:
@@ -54,7 +68,9 @@ async def _measure(ours: Target, bare: Target, size: Size) -> list[Line]:
     medians = await interleaved(contenders, rounds=size.rounds)
     return [
         rate(BENCH, f"bare route, one INSERT, {CONNECTIONS} connections", medians["bare"]),
-        rate(BENCH, "POST /v1/messages/send, against the bare route", medians["own"], reference=medians["bare"], bar=BAR),
+        rate(
+            BENCH, "POST /v1/messages/send, against the bare route", medians["own"], reference=medians["bare"], bar=BAR
+        ),
         _latency("bare route", answers["bare"]),
         _latency("POST /v1/messages/send", answers["own"]),
     ]
@@ -92,7 +108,7 @@ def _api(workspace: Workspace) -> Iterator[Target]:
             account = operator.open_account(instance="bench", templates={})
         for process in helpers:
             process.stop()
-        yield Target(url=f"{system.api_url}/v1/messages/send", headers={"x-api-key": account.api_key})
+        yield target_of(system, account)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from tests.bench.http_load import Answer, Target, load
+from tests.bench.accept import target_of
+from tests.bench.http_load import Answer, load
+from tests.bench.processor import cpu_seconds
 from tests.bench.report import Line, latency, rate
 from tests.bench.rounds import quantile
 from tests.bench.running import run
@@ -39,27 +41,47 @@ class Size:
     pause_seconds: float = 0.1
 
 
-def measure(workspace: Workspace, size: Size = Size()) -> list[Line]:
+DEFAULT = Size()
+
+
+def measure(workspace: Workspace, size: Size = DEFAULT) -> list[Line]:
     """Absolute figures, as information: they belong to this machine."""
-    with open_system(workspace, RUN_DIR, gateway_arguments=QUICK_RECEIPTS) as system, Operator(system) as operator:
-        accounts = [
+    with open_system(workspace, RUN_DIR, gateway_arguments=QUICK_RECEIPTS) as system:
+        return follow(system, open_accounts(system), size)
+
+
+def open_accounts(system: System) -> list[Account]:
+    """One number each, without pacing."""
+    with Operator(system) as operator:
+        return [
             operator.open_account(instance=f"bench{number}", templates=TEMPLATES, pacing=UNPACED)
             for number in range(NUMBERS)
         ]
-        return run(_measure(system, accounts, size))
+
+
+def follow(system: System, accounts: Sequence[Account], size: Size) -> list[Line]:
+    """The same over a system that runs already."""
+    return run(_measure(system, accounts, size))
 
 
 async def _measure(system: System, accounts: Sequence[Account], size: Size) -> list[Line]:
     async with open_sink() as sink:
         for account in accounts:
             await _register(system, account, sink)
-        await _travel(system, accounts, sink, NUMBERS * 5)
+        await _travel(system, accounts, sink, NUMBERS)
+        spent = cpu_seconds(system)
         per_second = await _travel(system, accounts, sink, size.messages)
+        costs = {name: after - spent[name] for name, after in cpu_seconds(system).items()}
         waits = await _otp_waits(system, accounts[0], size)
     return [
         rate(BENCH, f"accept to READ and webhook, {size.messages} messages, {NUMBERS} numbers", per_second),
         latency(BENCH, "OTP, idle: 202 to gateway", p50_ms=quantile(waits, 0.5), p99_ms=quantile(waits, 0.99)),
+        *(_cost(name, seconds / size.messages) for name, seconds in costs.items()),
     ]
+
+
+def _cost(name: str, seconds: float) -> Line:
+    return Line(bench=BENCH, what=f"processor time of one message in {name}", figure=f"{seconds * 1_000:.2f} ms")
 
 
 async def _register(system: System, account: Account, sink: WebhookSink) -> None:
@@ -74,7 +96,9 @@ async def _travel(system: System, accounts: Sequence[Account], sink: WebhookSink
     sink.forget()
     started = time.perf_counter()
     async with asyncio.timeout(SETTLE_SECONDS_MAX):
-        await asyncio.gather(*(_send(system, account, count // NUMBERS, CONNECTIONS_PER_NUMBER) for account in accounts))
+        await asyncio.gather(
+            *(_send(system, account, count // NUMBERS, CONNECTIONS_PER_NUMBER) for account in accounts)
+        )
         await sink.until_read(count // NUMBERS * NUMBERS)
     return count / (time.perf_counter() - started)
 
@@ -87,8 +111,7 @@ async def _send(system: System, account: Account, count: int, connections: int, 
         {"templateId": template, "variables": {"code": f"{number}"}, "destinationNumber": f"+{number}"}
         for number in itertools.islice(_recipients, count)
     )
-    target = Target(url=f"{system.api_url}/v1/messages/send", headers={"x-api-key": account.api_key})
-    return await load(target, bodies, connections=connections, expect=202)
+    return await load(target_of(system, account), bodies, connections=connections, expect=202)
 
 
 async def _otp_waits(system: System, account: Account, size: Size) -> list[float]:

@@ -103,7 +103,14 @@ def _broker(engine: AsyncEngine) -> Any:
 
 
 def _relay(
-    outbox: Any, rabbit: RabbitBroker, exchange: RabbitExchange, *, queue: str, key: str, tuning: PeerTuning, workers: int
+    outbox: Any,
+    rabbit: RabbitBroker,
+    exchange: RabbitExchange,
+    *,
+    queue: str,
+    key: str,
+    tuning: PeerTuning,
+    workers: int,
 ) -> None:
     publish = rabbit.publisher(exchange=exchange, routing_key=key, persist=True, mandatory=True)
     subscribe = outbox.subscriber(

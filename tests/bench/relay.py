@@ -32,7 +32,10 @@ class Size:
     rounds: int = 7
 
 
-def measure(workspace: Workspace, size: Size = Size()) -> list[Line]:
+DEFAULT = Size()
+
+
+def measure(workspace: Workspace, size: Size = DEFAULT) -> list[Line]:
     """Rates of all contenders; the peer only where it is installed."""
     return run(_measure(workspace, size))
 

@@ -31,7 +31,10 @@ class Size:
     pause_seconds: float = 0.05
 
 
-def measure(workspace: Workspace, size: Size = Size()) -> list[Line]:
+DEFAULT = Size()
+
+
+def measure(workspace: Workspace, size: Size = DEFAULT) -> list[Line]:
     """Latencies from the commit to the delivery, which a quorum queue makes when it confirms."""
     return run(_measure(workspace, size))
 

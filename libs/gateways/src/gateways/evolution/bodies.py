@@ -80,7 +80,7 @@ def _too_large(media: Media | None, bytes_max: int) -> Refused | None:
 
 
 def _media(outbound: Outbound, media: Media) -> SendCall:
-    """A data URI would be refused, hence plain base64. Voice is converted there and has no caption, stickers neither."""
+    """A data URI would be refused, hence plain base64; voice and stickers are converted there and have no caption."""
     number = {"number": outbound.recipient}
     match media.media_type:
         case MediaType.AUDIO | MediaType.VOICE:
@@ -108,10 +108,12 @@ def _naming(media: Media) -> Mapping[str, str]:
 
 
 def _document_name(media: Media) -> str:
-    """A name with an extension: the given one, else the last step of the URL."""
-    steps = urlsplit(media.url or "").path.rsplit("/", 1)
-    name = _UNSAFE_IN_NAMES.sub("_", (media.file_name or unquote(steps[-1], errors="replace")).strip()) or "document"
-    extension = "" if _EXTENSION.search(name) else _EXTENSIONS.get(media.mime_type or "", ".bin")
+    """A name with an extension: the given one, else the last step of the URL with that of the media type."""
+    step = unquote(urlsplit(media.url or "").path.rsplit("/", 1)[-1], errors="replace")
+    name = _UNSAFE_IN_NAMES.sub("_", (media.file_name or step).strip()) or "document"
+    known = _EXTENSIONS.get(media.mime_type or "")
+    is_fitting = _EXTENSION.search(name) and (media.file_name or known is None or name.lower().endswith(known))
+    extension = "" if is_fitting else known or ".bin"
     return name[: _NAME_CHARS_MAX - len(extension)] + extension
 
 

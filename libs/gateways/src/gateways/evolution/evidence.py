@@ -21,7 +21,9 @@ _NOT_LOADED = re.compile(
 # A file that Evolution could not fetch (image, sticker, voice), or hand to WhatsApp's store: no message was made of it.
 _FILE_NOT_FETCHED = re.compile(r"(?:AxiosError: )?Request failed with status code [1-5]\d\d")
 _FILE_NOT_STORED = re.compile(r"(?:Error: )?Media upload failed on all hosts")
-_FILE_NO_PICTURE = re.compile(r"(?:Error: )?Input buffer contains unsupported image format")
+_FILE_UNUSABLE = re.compile(
+    r"(?:Error: )?(?:Input buffer contains unsupported image format|ffmpeg exited with code \d{1,3}: .*)", re.DOTALL
+)
 # Baileys swallows the time-out of the existence query and answers undefined: long before anything is sent.
 _EXISTENCE_UNANSWERED = re.compile(r"(?:TypeError: )?Cannot read properties of undefined \(reading 'find'\)")
 _BODY_PARSER = re.compile(
@@ -153,8 +155,8 @@ def _about_the_file(reply: Reply, text: str) -> NotSent | Refused | None:
         return NotSent(reason=NotSentReason.GATEWAY_ERROR, detail=f"HTTP {reply.status} media upload failed")
     if reply.status == 500 and _FILE_NOT_FETCHED.fullmatch(text):
         return NotSent(reason=NotSentReason.GATEWAY_ERROR, detail="HTTP 500 media could not be fetched")
-    if reply.status == 500 and _FILE_NO_PICTURE.fullmatch(text):
-        return Refused(code=RefusalCode.GATEWAY_REFUSED, detail="HTTP 500 media is no image")
+    if reply.status == 500 and _FILE_UNUSABLE.fullmatch(text):
+        return Refused(code=RefusalCode.GATEWAY_REFUSED, detail="HTTP 500 media is not of its type")
     return None
 
 

@@ -73,7 +73,7 @@ class EvolutionSender(EvolutionClient):
         return judge_reply(reply, now=self._clock(), private=private_words(outbound))
 
     async def simulate_typing(self, outbound: Outbound, *, presence: str = "composing") -> bool:
-        """Best effort "typing…" or "recording…" before a send, bounded on its own; whether Evolution took it is of no consequence."""
+        """Best effort "typing…" or "recording…", bounded on its own; whether Evolution took it is of no consequence."""
         bound = self._typing_seconds(outbound)
         body = {
             "number": outbound.recipient,

@@ -6,8 +6,8 @@ from datetime import datetime
 from uuid import UUID
 
 from api.access.domain import Caller
-from api.messages import store
 from api.messages.domain.acceptance import Admitted, NewMessage, SendRequest, admit, check_caller
+from api.messages.store import accepting
 from api.templates.usecases import FindTemplate
 from chassis.clock import Clock
 from chassis.database import Transaction
@@ -22,7 +22,7 @@ from gateways.recipients import recipient_key
 
 async def store_accepted(tx: Transaction, messages: Sequence[NewMessage]) -> Sequence[None]:
     """One commit for many callers: rows and facts."""
-    await store.insert_messages(tx, messages)
+    await accepting.insert_messages(tx, messages)
     tx.emit(*(message.accepted for message in messages))
     return [None] * len(messages)
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from api.messages import store
 from api.messages.domain.progress import Report, Transition, waves
+from api.messages.store import folding
 from chassis.database import Transaction
 from chassis.group_commit import GroupCommit
 from contracts.facts import MessageStatusChanged
@@ -12,12 +12,12 @@ from contracts.facts import MessageStatusChanged
 
 async def fold(tx: Transaction, reports: Sequence[Report]) -> Sequence[None]:
     """Steps, statuses and `message.status_changed` of a batch; a report recorded before has no effect."""
-    fresh = await store.insert_steps(tx, reports)
+    fresh = await folding.insert_steps(tx, reports)
     unseen = {report.statement_id: report for report in reports if report.statement_id in fresh}
     for wave in waves(list(unseen.values())):
-        for transition in await store.advance(tx, wave):
+        for transition in await folding.advance(tx, wave):
             tx.emit(_told(transition))
-        await store.complete_dispatch(tx, wave)
+        await folding.complete_dispatch(tx, wave)
     return [None] * len(reports)
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from api.access.domain import Caller
-from api.messages import store
 from api.messages.domain.details import Step, StoredMessage
+from api.messages.store import reading
 from api.refusals import Refusal, RefusedError
 from chassis.database import Database, Transaction
 from chassis.seal import KeyRing
@@ -35,10 +35,10 @@ class ReadMessage:
         """The message and its first 500 steps."""
         async with self.database.transaction() as tx:
             message = await self._find(tx, reference, caller)
-            return message, await store.list_steps(tx, message.message_id, limit=STEPS_MAX)
+            return message, await reading.list_steps(tx, message.message_id, limit=STEPS_MAX)
 
     async def _find(self, tx: Transaction, reference: str, caller: Caller) -> StoredMessage:
-        message = await store.find_message(
+        message = await reading.find_message(
             tx, project_id=caller.project_id, reference=reference, message_id=_as_uuid(reference)
         )
         if message is None:

@@ -1,51 +1,18 @@
-"""Statements on messages and their steps."""
+"""Moving messages on: the rule that a status never goes backwards is the WHERE clause here."""
 
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ARRAY, Boolean, DateTime, SmallInteger, Text, Uuid, bindparam, insert, or_, select, text
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
+from sqlalchemy import ARRAY, Boolean, DateTime, SmallInteger, Text, Uuid, bindparam, text
+from sqlalchemy.dialects.postgresql import insert
 
-from api.messages.domain.acceptance import NewMessage
-from api.messages.domain.details import Step, StoredMessage
 from api.messages.domain.progress import Report, Transition
-from api.messages.tables import MESSAGES, STEPS
+from api.messages.tables import STEPS
 from chassis.database import Transaction
 from contracts.errors import ErrorCode
 from contracts.status import RANK, Status
 from contracts.values import MessageRef
-
-
-async def insert_messages(tx: Transaction, messages: Sequence[NewMessage]) -> None:
-    """New messages, one row each, in one pipelined call."""
-    await tx.execute(insert(MESSAGES), [_row(message) for message in messages])
-
-
-def _row(message: NewMessage) -> dict[str, Any]:
-    accepted, ref = message.accepted, message.ref
-    return {
-        "id": ref.message_id,
-        "tenant_id": ref.tenant_id,
-        "project_id": ref.project_id,
-        "key_id": message.key_id,
-        "number_id": ref.number_id,
-        "instance": ref.instance,
-        "environment": ref.environment.value,
-        "category": ref.category.value,
-        "correlation_id": ref.correlation_id,
-        "origin": message.origin,
-        "source_number": message.source_number,
-        "template_name": message.template_name,
-        "deliver_by": accepted.deliver_by,
-        "deliver_until": accepted.deliver_until,
-        "urgent": accepted.urgent,
-        "sealed": accepted.sealed,
-        "recipient_hash": accepted.recipient_hash,
-        "text_hash": accepted.text_hash,
-        "accepted_at": accepted.accepted_at,
-    }
-
 
 ADVANCE = text("""
 WITH reported AS (
@@ -166,48 +133,5 @@ async def insert_steps(tx: Transaction, reports: Sequence[Report]) -> set[UUID]:
         }
         for report in sorted(reports, key=lambda report: (report.ref.message_id, report.statement_id))
     ]
-    statement = postgresql_insert(STEPS).on_conflict_do_nothing().returning(STEPS.c.statement_id)
+    statement = insert(STEPS).on_conflict_do_nothing().returning(STEPS.c.statement_id)
     return set((await tx.execute(statement.values(rows))).scalars())
-
-
-async def find_message(
-    tx: Transaction, *, project_id: UUID, reference: str, message_id: UUID | None
-) -> StoredMessage | None:
-    """A project's message by id, correlation id or provider id."""
-    columns = MESSAGES.c
-    same = or_(columns.id == message_id, columns.correlation_id == reference, columns.external_id == reference)
-    query = select(MESSAGES).where(columns.project_id == project_id, same).order_by(columns.id).limit(1)
-    row = (await tx.execute(query)).mappings().first()
-    return _stored(row) if row else None
-
-
-def _stored(row: Any) -> StoredMessage:
-    return StoredMessage(
-        message_id=row["id"],
-        correlation_id=row["correlation_id"],
-        external_id=row["external_id"],
-        status=Status(row["status"]),
-        version=row["version"],
-        environment=row["environment"],
-        category=row["category"],
-        origin=row["origin"],
-        template_name=row["template_name"],
-        deliver_by=row["deliver_by"],
-        deliver_until=row["deliver_until"],
-        accepted_at=row["accepted_at"],
-        dispatched_at=row["dispatched_at"],
-        sent_at=row["sent_at"],
-        delivered_at=row["delivered_at"],
-        read_at=row["read_at"],
-        failed_at=row["failed_at"],
-        error_code=ErrorCode(row["error_code"]) if row["error_code"] else None,
-        duplicate_possible=row["duplicate_possible"],
-        sealed=row["sealed"],
-    )
-
-
-async def list_steps(tx: Transaction, message_id: UUID, *, limit: int) -> list[Step]:
-    """The steps of one message in the order they happened."""
-    query = select(STEPS).where(STEPS.c.message_id == message_id).order_by(STEPS.c.at, STEPS.c.recorded_at).limit(limit)
-    rows = (await tx.execute(query)).all()
-    return [Step(at=row.at, what=row.what, round=row.round, detail=row.detail) for row in rows]

@@ -1,0 +1,1 @@
+"""Statements on messages and their steps, by what they are for."""
