@@ -16,7 +16,7 @@ from tests.bench.running import run
 from chassis.web import WebServer
 
 TABLE = """
-CREATE TABLE bare (
+CREATE TABLE IF NOT EXISTS bare (
     id uuid PRIMARY KEY, destination_number text NOT NULL, body text NOT NULL,
     accepted_at timestamptz NOT NULL DEFAULT clock_timestamp()
 )

@@ -71,7 +71,7 @@ async def _peer_unheard(ground: Ground, *, on_return_raises: bool) -> str:
 
 async def _fate(ground: Ground, table: str) -> str:
     """Kept or lost, once the relay has tried; the table is empty afterwards."""
-    await eventually(lambda: _ask(ground, TRIED[table]), "an attempt or a deletion")
+    await eventually(lambda: ground.is_so(TRIED[table]), "an attempt or a deletion")
     kept = await ground.database.fetchval(f"SELECT count(*) FROM {table}")
     await ground.database.execute(f"DELETE FROM {table}")
     return "kept, tried again later" if kept else "deleted as if it had been delivered: lost"
@@ -102,7 +102,7 @@ async def _killed_while_it_holds_a_row(ground: Ground, which: str) -> None:
             await ground.until_empty(TABLES[which])
             wire.mute()
             await _say(ground, which)
-            await eventually(lambda: _ask(ground, HELD[TABLES[which]]), "the row held by the relay")
+            await eventually(lambda: ground.is_so(HELD[TABLES[which]]), "the row held by the relay")
         finally:
             relay.kill()
             await relay.wait()
@@ -118,7 +118,3 @@ async def _say(ground: Ground, which: str) -> None:
 async def _recovery(ground: Ground, table: str, started: float) -> str:
     await ground.until_empty(table)
     return f"delivered by another {time.perf_counter() - started:.1f} s after the kill"
-
-
-async def _ask(ground: Ground, question: str) -> bool:
-    return bool(await ground.database.fetchval(question))

@@ -1,6 +1,5 @@
 """The ground of the outbox benches: one quorum queue, and an exchange bound to it, in a workspace of our own."""
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -10,12 +9,12 @@ import aio_pika
 import asyncpg
 from aio_pika.abc import AbstractChannel, AbstractQueue
 
+from chassis.testing.waiting import eventually
 from local_stack.workspace import Workspace
 
 EXCHANGE, QUEUE, NOWHERE = "bench.facts", "bench.facts", "bench.nowhere"
 """`NOWHERE` is a routing key that leads to no queue."""
 DRAIN_SECONDS_MAX = 120.0
-_POLL_SECONDS = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,16 +29,22 @@ class Ground:
 
     async def until_empty(self, table: str) -> None:
         """Return once every row of the table is confirmed and deleted."""
-        async with asyncio.timeout(DRAIN_SECONDS_MAX):
-            while await self.database.fetchval(f"SELECT EXISTS (SELECT FROM {table})"):
-                await asyncio.sleep(_POLL_SECONDS)
+        question = f"SELECT NOT EXISTS (SELECT FROM {table})"
+        await eventually(lambda: self.is_so(question), f"{table} empty", timeout_seconds=DRAIN_SECONDS_MAX)
 
     async def until_heard(self, count: int) -> None:
         """Return once the queue holds that many messages; it is empty afterwards."""
-        async with asyncio.timeout(DRAIN_SECONDS_MAX):
-            while (await self.channel.declare_queue(QUEUE, passive=True)).declaration_result.message_count != count:
-                await asyncio.sleep(0.05)
+
+        async def has_come() -> bool:
+            declared = await self.channel.declare_queue(QUEUE, passive=True)
+            return declared.declaration_result.message_count == count
+
+        await eventually(has_come, f"{count} messages", timeout_seconds=DRAIN_SECONDS_MAX)
         await self.queue.purge()
+
+    async def is_so(self, question: str) -> bool:
+        """The answer of the database."""
+        return bool(await self.database.fetchval(question))
 
 
 @contextlib.asynccontextmanager
@@ -53,6 +58,7 @@ async def open_ground(workspace: Workspace) -> AsyncIterator[Ground]:
         exchange = await channel.declare_exchange(EXCHANGE, aio_pika.ExchangeType.TOPIC, durable=True)
         queue = await channel.declare_queue(QUEUE, durable=True, arguments={"x-queue-type": "quorum"})
         await queue.bind(exchange, routing_key="said.#")
+        await queue.purge()
         yield Ground(
             database_url=workspace.database_admin_url,
             broker_url=workspace.broker_url,

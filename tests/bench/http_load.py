@@ -35,7 +35,10 @@ class Target:
         parts = urlsplit(self.url)
         content = json.dumps(body).encode()
         given = {"host": parts.netloc, "content-type": "application/json", "content-length": str(len(content))}
-        lines = [f"POST {parts.path} HTTP/1.1", *(f"{name}: {value}" for name, value in (given | self.headers).items())]
+        lines = [
+            f"POST {parts.path} HTTP/1.1",
+            *(f"{name}: {value}" for name, value in {**given, **self.headers}.items()),
+        ]
         return "\r\n".join([*lines, "", ""]).encode() + content
 
 
@@ -90,7 +93,9 @@ class Connection(asyncio.Protocol):
 async def connect(target: Target) -> Connection:
     """A connection to the target's server."""
     parts = urlsplit(target.url)
-    _, connection = await asyncio.get_running_loop().create_connection(Connection, parts.hostname, parts.port)
+    _, connection = await asyncio.get_running_loop().create_connection(
+        Connection, parts.hostname or "127.0.0.1", parts.port or 80
+    )
     return connection
 
 

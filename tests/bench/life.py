@@ -18,6 +18,7 @@ from tests.bench.rounds import quantile
 from tests.bench.running import run
 from tests.bench.webhook_sink import WebhookSink, open_sink
 
+from chassis.testing.waiting import eventually
 from local_stack.operator_api import Account, Operator
 from local_stack.system import System, open_system
 from local_stack.workspace import Workspace
@@ -121,10 +122,12 @@ async def _otp_waits(system: System, account: Account, size: Size) -> list[float
     for _ in range(size.spaced):
         answered += [answer.answered_at for answer in await _send(system, account, 1, 1, template="code")]
         await asyncio.sleep(size.pause_seconds)
-    async with asyncio.timeout(SETTLE_SECONDS_MAX):
-        while len(rows := (await _ledger(system))[before:]) < size.spaced:
-            await asyncio.sleep(0.1)
-    called = sorted(datetime.fromisoformat(row["at"]).timestamp() for row in rows)
+
+    async def all_have_left() -> bool:
+        return len(await _ledger(system)) >= before + size.spaced
+
+    await eventually(all_have_left, "every OTP at the gateway", timeout_seconds=SETTLE_SECONDS_MAX)
+    called = sorted(datetime.fromisoformat(row["at"]).timestamp() for row in (await _ledger(system))[before:])
     return [max(0.0, at - since) * 1_000 for since, at in zip(answered, called, strict=True)]
 
 

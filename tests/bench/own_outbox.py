@@ -7,13 +7,13 @@ from typing import ClassVar
 
 from sqlalchemy import MetaData
 from sqlalchemy.schema import CreateSchema
+from tests.bench.ground import EXCHANGE, Ground
 
 from chassis.database import Database
 from chassis.outbox import outbox_table
 from chassis.publisher import Publisher
 from chassis.relay import OutboxRelay
 from contracts.statement import Statement
-from tests.bench.ground import EXCHANGE, Ground
 
 METADATA = MetaData(schema="bench")
 OUTBOX = outbox_table(METADATA)
@@ -53,7 +53,7 @@ async def create_table(ground: Ground) -> None:
     """The schema and the outbox in it."""
     database = Database(ground.database_url)
     async with database.engine.begin() as connection:
-        await connection.execute(CreateSchema("bench"))
+        await connection.execute(CreateSchema("bench", if_not_exists=True))
         await connection.run_sync(METADATA.create_all)
     await database.stop()
 

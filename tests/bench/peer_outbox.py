@@ -13,9 +13,9 @@ from typing import Any
 from faststream.rabbit import Channel, ExchangeType, RabbitBroker, RabbitExchange
 from sqlalchemy import MetaData
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from tests.bench.ground import EXCHANGE, NOWHERE, Ground
 
 from chassis.database import async_url
-from tests.bench.ground import EXCHANGE, NOWHERE, Ground
 
 TABLE = "peer_outbox"
 ROUTABLE, UNROUTABLE = "routable", "unroutable"

@@ -1,4 +1,4 @@
-"""The reference of the relay: aio-pika alone, persistent, mandatory and confirmed, with a window of unconfirmed ones."""
+"""The reference of the relay: aio-pika alone, persistent, mandatory, confirmed, with a window of unconfirmed ones."""
 
 import asyncio
 import contextlib
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import aio_pika
 from aio_pika.abc import AbstractExchange
-
 from tests.bench.ground import EXCHANGE, Ground
 
 

@@ -9,15 +9,9 @@ from tests.bench.report import Line, rate, show
 
 from local_stack.backing import Backing
 from local_stack.system import System, open_system
-from local_stack.workspace import Workspace, open_workspace
+from local_stack.workspace import open_workspace
 
 RUN_DIR = Path(__file__).parents[2] / ".run"
-
-
-@pytest.fixture
-def workspace(backing: Backing) -> Iterator[Workspace]:
-    with open_workspace(backing, "bench") as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -34,19 +28,19 @@ def figures(lines: list[Line]) -> list[float]:
     return [line.value for line in lines if line.value is not None]
 
 
-def test_relays_move_rows(workspace: Workspace) -> None:
-    measured = relay.measure(workspace, relay.Size(rows=60, rounds=1))
+def test_relays_move_rows(system: System) -> None:
+    measured = relay.measure(system.workspace, relay.Size(rows=60, rounds=1))
     assert len(figures(measured)) >= 2
     assert min(figures(measured)) > 0
 
 
-def test_relays_wake_up(workspace: Workspace) -> None:
-    measured = wakeup.measure(workspace, wakeup.Size(rows=2))
+def test_relays_wake_up(system: System) -> None:
+    measured = wakeup.measure(system.workspace, wakeup.Size(rows=2))
     assert len(figures(measured)) >= 2
 
 
-def test_a_row_is_kept_when_nobody_listens_and_free_after_a_kill(workspace: Workspace) -> None:
-    unheard, killed = faults.measure(workspace)[:2]
+def test_a_row_is_kept_when_nobody_listens_and_free_after_a_kill(system: System) -> None:
+    unheard, killed = faults.measure(system.workspace)[:2]
     assert unheard.figure.startswith("kept")
     assert killed.figure.startswith("delivered")
 

@@ -1,4 +1,4 @@
-"""How long a committed row takes to come out of the broker while the relay is idle: same process, other process, peer."""
+"""How soon a committed row comes out of the broker when the relay was idle: said beside it, elsewhere, by the peer."""
 
 import asyncio
 import contextlib

@@ -204,3 +204,20 @@ async def test_no_answer_is_no_state(gateway: ScriptedGateway, lookup: Evolution
 async def test_an_unusable_address_fails_the_lookup(lookup: EvolutionLookup) -> None:
     with pytest.raises(LookupFailedError):
         await lookup.connection_state(Access(base_url="nowhere", api_key=KEY, instance="shop"))
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ({"imageMessage": {"caption": "ola"}}, "ola"),
+        ({"imageMessage": {"mimetype": "image/jpeg"}}, None),
+        ({"listMessage": {"title": "t", "description": "ola"}}, "ola"),
+        ({"viewOnceMessage": {"message": {"interactiveMessage": {"body": {"text": "*t*\n\nola\n"}}}}}, "t\nola"),
+    ],
+)
+async def test_stored_messages_of_every_kind_say_what_they_are_recognised_by(
+    gateway: ScriptedGateway, lookup: EvolutionLookup, message: Mapping[str, object], text: str | None
+) -> None:
+    gateway.script = [page(record("K1", phone=LANDLINE, message=message))]
+    (found,) = await ask(lookup, gateway.access(), LANDLINE)
+    assert found.text == text

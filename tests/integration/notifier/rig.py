@@ -36,8 +36,6 @@ from notifier.usecases.plan_deliveries import PlanDeliveries
 from notifier.usecases.register_endpoint import RegisterWebhook
 from notifier.usecases.settle_attempts import settle_attempts
 
-SERVER = "127.0.0.1:5432"
-ADMIN_URL = f"postgresql://postgres@{SERVER}/postgres"
 SEAL_KEYS = "k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 RING = KeyRing.parse(SEAL_KEYS)
 WAIT_SECONDS = 20.0

@@ -1,28 +1,25 @@
 """A database and a virtual host of our own, and the reconciler's parts standing on them."""
 
-import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
 
-import asyncpg
 import pytest
 from sqlalchemy import text
 
-import reconciler
 from chassis.database import Database
 from chassis.group_commit import GroupCommit
-from chassis.migrations import Migrations
-from chassis.provisioning import provision
 from chassis.seal import KeyRing
+from chassis.testing.template_database import TemplateDatabase
+from chassis.testing.virtual_host import virtual_host
 from contracts.facts import MessageAccepted
 from contracts.registry import decode
 from contracts.statement import Statement
 from contracts.values import Category, Environment, MessageRef
+from local_stack.backing import Backing
 from reconciler.domain.dead_letters import DeadLetter
 from reconciler.domain.ledger import LedgerFact
 from reconciler.tables import metadata, outbox
@@ -31,8 +28,6 @@ from reconciler.usecases.forget_old import ForgetOld
 from reconciler.usecases.keep_ledger import KeepLedger, Told
 from reconciler.usecases.reconcile import Reconcile
 
-SERVER = "127.0.0.1:5432"
-ADMIN_URL = f"postgresql://postgres@{SERVER}/postgres"
 KEY_RING = KeyRing.parse("k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")
 START = datetime(2025, 6, 2, 12, 0, tzinfo=UTC)
 GRACE, INTERVAL, RECOVERY_SLA = timedelta(seconds=30), timedelta(seconds=60), timedelta(minutes=10)
@@ -41,43 +36,18 @@ Said = TypeVar("Said", bound=Statement)
 
 
 @pytest.fixture(scope="session")
-async def database_url() -> AsyncIterator[str]:
-    """A fresh database, provisioned and migrated by the chassis, dropped with its role at the end."""
-    name = f"pilot_it_{uuid4().hex[:12]}"
-    role = f"{name}_reconciler"
-    url = f"postgresql://{role}:secret@{SERVER}/{name}"
-    admin = await asyncpg.connect(ADMIN_URL)
-    try:
-        await admin.execute(f'CREATE DATABASE "{name}"')
-        await provision(f"postgresql://postgres@{SERVER}/{name}", database_url=url, schema="reconciler")
-        migrations = Migrations(metadata=metadata, package=Path(reconciler.__file__).parent)
-        await migrations.upgrade(url)
-        assert await migrations.differences(url) == []
-        yield url
-    finally:
-        await admin.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
-        await admin.execute(f'DROP ROLE IF EXISTS "{role}"')
-        await admin.close()
+async def database_url(template_database: TemplateDatabase) -> AsyncIterator[str]:
+    """The reconciler's schema in a database of its own."""
+    copy = await template_database.copy()
+    yield copy.url("reconciler")
+    await template_database.discard(copy)
 
 
 @pytest.fixture(scope="session")
-async def broker_url() -> AsyncIterator[str]:
-    """A virtual host of our own on the running broker."""
-    name = f"pilot_it_{uuid4().hex[:12]}"
-    await _control("add_vhost", name)
-    try:
-        await _control("set_permissions", "-p", name, "guest", ".*", ".*", ".*")
-        yield f"amqp://guest:guest@127.0.0.1:5672/{name}"
-    finally:
-        await _control("delete_vhost", name)
-
-
-async def _control(*arguments: str) -> None:
-    process = await asyncio.create_subprocess_exec(
-        "rabbitmqctl", "-q", *arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
-    )
-    _, errors = await process.communicate()
-    assert process.returncode == 0, errors.decode()
+def broker_url(backing: Backing) -> Iterator[str]:
+    """A virtual host nobody else talks on."""
+    with virtual_host(backing.rabbitmq) as host:
+        yield host.url
 
 
 @dataclass(slots=True, kw_only=True)

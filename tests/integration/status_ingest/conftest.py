@@ -5,23 +5,19 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
-import asyncpg
 import httpx
 import pytest
 from fastapi import FastAPI
 from sqlalchemy import text
 
-import status_ingest
 from chassis.database import Database
 from chassis.group_commit import GroupCommit
 from chassis.health import Health
-from chassis.migrations import Migrations
-from chassis.provisioning import provision
 from chassis.seal import KeyRing, Pepper
+from chassis.testing.template_database import TemplateDatabase
 from chassis.web import create_app
 from contracts.facts import MessageDispatched
 from contracts.facts.messages import Proof
@@ -36,8 +32,6 @@ from status_ingest.usecases.interpret_events import InterpretEvents
 from status_ingest.usecases.keep_event import KeepEvent, store_arrivals
 from status_ingest.usecases.learn_keys import learn_keys
 
-SERVER = "127.0.0.1:5432"
-ADMIN_URL = f"postgresql://postgres@{SERVER}/postgres"
 TOKEN = "an-ingest-token-for-tests"
 KEY_RING = KeyRing.parse("k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")
 PEPPER = Pepper.parse("cGVwcGVyLXBlcHBlci1wZXBwZXItcGVwcGVyLXBlcHBlcg==")
@@ -54,22 +48,11 @@ class Schema:
 
 
 @pytest.fixture(scope="session")
-async def schema() -> AsyncIterator[Schema]:
-    """A fresh database, provisioned and migrated by the chassis, dropped with its role at the end."""
-    name = f"pilot_it_{uuid4().hex[:12]}"
-    role = f"{name}_status_ingest"
-    admin = await asyncpg.connect(ADMIN_URL)
-    try:
-        await admin.execute(f'CREATE DATABASE "{name}"')
-        admin_url = f"postgresql://postgres@{SERVER}/{name}"
-        built = Schema(url=f"postgresql://{role}:secret@{SERVER}/{name}", admin_url=admin_url)
-        await provision(built.admin_url, database_url=built.url, schema="status_ingest")
-        await Migrations(metadata=metadata, package=Path(status_ingest.__file__).parent).upgrade(built.url)
-        yield built
-    finally:
-        await admin.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
-        await admin.execute(f'DROP ROLE IF EXISTS "{role}"')
-        await admin.close()
+async def schema(template_database: TemplateDatabase) -> AsyncIterator[Schema]:
+    """The schema in a database of its own."""
+    copy = await template_database.copy()
+    yield Schema(url=copy.url("status_ingest"), admin_url=copy.admin_url)
+    await template_database.discard(copy)
 
 
 @dataclass(slots=True, kw_only=True)

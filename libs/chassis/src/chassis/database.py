@@ -48,6 +48,7 @@ class Database:
 
     def __init__(self, url: str, *, outbox: Table | None = None, pool_size: int = 10, name: str = "service") -> None:
         self._outbox = outbox
+        self._insert_outgoing = insert(outbox) if outbox is not None else None
         self._wake: Callable[[], None] | None = None
         self.engine = open_engine(url, pool_size=pool_size, name=name)
 
@@ -73,9 +74,9 @@ class Database:
     async def _store_emitted(self, transaction: Transaction, connection: AsyncConnection) -> None:
         if not transaction.emitted:
             return
-        if self._outbox is None:
+        if self._outbox is None or self._insert_outgoing is None:
             raise RuntimeError("this database has no outbox to speak through")
-        await connection.execute(insert(self._outbox), outgoing_rows(transaction.emitted))
+        await connection.execute(self._insert_outgoing, outgoing_rows(transaction.emitted))
         if self._wake is None:
             await connection.execute(text("SELECT pg_notify(:channel, '')"), {"channel": notify_channel(self._outbox)})
 

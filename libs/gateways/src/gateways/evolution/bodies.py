@@ -73,7 +73,7 @@ def private_words(outbound: Outbound) -> str:
 
 
 def _too_large(media: Media | None, bytes_max: int) -> Refused | None:
-    size = 0 if media is None or media.url else len(media.media) * 3 // 4
+    size = 0 if media is None or media.url else len(media.media.rstrip("=")) * 3 // 4
     if size <= bytes_max:
         return None
     return Refused(code=RefusalCode.GATEWAY_REFUSED, detail=f"the file is larger than {bytes_max} bytes")

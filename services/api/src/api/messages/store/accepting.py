@@ -9,10 +9,12 @@ from api.messages.domain.acceptance import NewMessage
 from api.messages.tables import MESSAGES
 from chassis.database import Transaction
 
+INSERT_MESSAGE = insert(MESSAGES)
+
 
 async def insert_messages(tx: Transaction, messages: Sequence[NewMessage]) -> None:
     """New messages, one row each, in one pipelined call."""
-    await tx.execute(insert(MESSAGES), [_row(message) for message in messages])
+    await tx.execute(INSERT_MESSAGE, [_row(message) for message in messages])
 
 
 def _row(message: NewMessage) -> dict[str, Any]:

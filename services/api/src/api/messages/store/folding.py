@@ -120,6 +120,9 @@ async def complete_dispatch(tx: Transaction, reports: Sequence[Report]) -> None:
     await tx.execute(COMPLETE, parameters)
 
 
+INSERT_STEP = insert(STEPS).on_conflict_do_nothing().returning(STEPS.c.statement_id)
+
+
 async def insert_steps(tx: Transaction, reports: Sequence[Report]) -> set[UUID]:
     """Record steps; the statement ids among them that were not recorded before."""
     rows = [
@@ -133,5 +136,4 @@ async def insert_steps(tx: Transaction, reports: Sequence[Report]) -> set[UUID]:
         }
         for report in sorted(reports, key=lambda report: (report.ref.message_id, report.statement_id))
     ]
-    statement = insert(STEPS).on_conflict_do_nothing().returning(STEPS.c.statement_id)
-    return set((await tx.execute(statement.values(rows))).scalars())
+    return set((await tx.execute(INSERT_STEP, rows)).scalars())
