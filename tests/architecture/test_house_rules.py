@@ -1,4 +1,4 @@
-"""The house style where a machine can judge it: sizes, names, opening sentences, and who may commit or read settings."""
+"""The house style where a machine can judge it: sizes, names, opening sentences, who may commit or read settings."""
 
 import ast
 import re

@@ -8,7 +8,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from chassis.amqp import amqp_url, quorum_arguments
 from chassis.database import UnavailableError
-from chassis.redelivery import Redelivery, is_unavailable
+from chassis.outages import is_outage
+from chassis.redelivery import Redelivery
 
 
 def test_waits_and_pauses_double_up_to_their_caps() -> None:
@@ -46,7 +47,7 @@ def database_error(sqlstate: str) -> DBAPIError:
     ids=repr,
 )
 def test_trouble_that_passes_is_nobody_s_fault(error: Exception) -> None:
-    assert is_unavailable(error)
+    assert is_outage(error)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_trouble_that_passes_is_nobody_s_fault(error: Exception) -> None:
     ids=repr,
 )
 def test_a_defect_is_not_waited_for(error: Exception) -> None:
-    assert not is_unavailable(error)
+    assert not is_outage(error)
 
 
 def test_the_address_keeps_a_given_heartbeat_and_gets_one_otherwise() -> None:

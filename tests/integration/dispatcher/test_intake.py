@@ -139,12 +139,6 @@ async def test_finished_jobs_and_old_echoes_are_forgotten_in_chunks(rig: Rig) ->
     assert await rig.rows("SELECT 1 FROM dispatcher.echoes") == []
 
 
-async def test_the_migrated_schema_is_the_one_of_the_tables(schema_url: str) -> None:
-    from .conftest import MIGRATIONS
-
-    assert await MIGRATIONS.differences(schema_url) == []
-
-
 async def test_unfinished_jobs_are_counted_by_state(rig: Rig) -> None:
     await rig.open_lane()
     await rig.accept(said="uncertain")

@@ -9,8 +9,9 @@ from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMe
 from chassis.amqp import BROKER_TROUBLE, close_quietly, connect
 from chassis.consumption import InFlight, consumed_total, settle_quietly
 from chassis.deliveries import traceparent_of
+from chassis.outages import is_outage
 from chassis.questions import ERROR_TYPE
-from chassis.redelivery import Outcome, is_unavailable
+from chassis.redelivery import Outcome
 from chassis.supervision import OnFatal, Supervisor
 from chassis.telemetry.logs import get_logger
 from chassis.telemetry.tracing import span
@@ -112,7 +113,7 @@ class Answerer:
             async with asyncio.timeout(self._handler_timeout_seconds):
                 return ANSWER_TYPE, await self._handler(message.type or "", message.body), Outcome.DONE
         except Exception as error:
-            if is_unavailable(error):
+            if is_outage(error):
                 logger.warning("question_unavailable", queue=self._queue_name, error=error)
                 return ERROR_TYPE, type(error).__name__.encode(), Outcome.UNAVAILABLE
             logger.exception("question_failed", queue=self._queue_name, type=message.type)

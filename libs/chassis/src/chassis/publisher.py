@@ -45,7 +45,8 @@ class Outgoing:
 class Publisher:
     """A connection that only publishes: under a broker alarm such a connection stops, and must not stop a consumer.
 
-    Every publish is persistent, mandatory, confirmed and bounded by `timeout_seconds` for the whole batch.
+    Every publish is persistent, mandatory, confirmed and bounded by `timeout_seconds` for the whole batch. Batches leave
+    in the order of the calls; the next may leave before the last is confirmed.
     """
 
     def __init__(self, url: str, *, source: str, timeout_seconds: float = 5.0) -> None:
@@ -53,18 +54,20 @@ class Publisher:
         self._connection: AbstractConnection | None = None
         self._channel: AbstractChannel | None = None
         self._known_exchanges: set[str] = set()
+        self._turn = asyncio.Lock()
 
     async def ensure_open(self) -> None:
         """Connect if not connected; raises `BrokerLostError`."""
-        if self._channel is not None and not self._channel.is_closed:
-            return
-        await self.close()
-        try:
-            self._connection = await connect(self._url, name=f"{self._source}:publish")
-            async with asyncio.timeout(self._timeout):
-                self._channel = await self._connection.channel(publisher_confirms=True, on_return_raises=True)
-        except BROKER_TROUBLE as error:
-            raise BrokerLostError(type(error).__name__) from error
+        async with self._turn:
+            if self._channel is not None and not self._channel.is_closed:
+                return
+            await self.close()
+            try:
+                self._connection = await connect(self._url, name=f"{self._source}:publish")
+                async with asyncio.timeout(self._timeout):
+                    self._channel = await self._connection.channel(publisher_confirms=True, on_return_raises=True)
+            except BROKER_TROUBLE as error:
+                raise BrokerLostError(type(error).__name__) from error
 
     async def publish(self, batch: Sequence[Outgoing]) -> Sequence[Outcome]:
         """One outcome per item, in order; after a LOST one the connection is closed, to be opened anew.
@@ -73,12 +76,13 @@ class Publisher:
         """
         if not batch:
             return []
-        try:
-            missing = await self._missing_exchanges({item.exchange for item in batch})
-        except BROKER_TROUBLE:
-            await self.close()
-            return [Outcome.LOST] * len(batch)
-        tasks = [asyncio.ensure_future(self._publish_one(item, missing)) for item in batch]
+        async with self._turn:
+            try:
+                missing = await self._missing_exchanges({item.exchange for item in batch})
+            except BROKER_TROUBLE:
+                await self.close()
+                return [Outcome.LOST] * len(batch)
+            tasks = [asyncio.ensure_future(self._publish_one(item, missing)) for item in batch]
         _, pending = await asyncio.wait(tasks, timeout=self._timeout)
         for task in pending:
             task.cancel()

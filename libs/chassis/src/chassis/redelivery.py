@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from aio_pika.exceptions import ChannelInvalidStateError
 from pydantic import ValidationError
 
 from chassis.amqp import was_cancelled_by_us
@@ -63,11 +62,6 @@ def doubled(first_seconds: float, times: int, max_seconds: float) -> float:
     return min(max_seconds, first_seconds * float(2 ** min(max(times, 0), 32)))
 
 
-def is_unavailable(error: BaseException) -> bool:
-    """True for trouble that passes by itself and is not the message's fault."""
-    return isinstance(error, ChannelInvalidStateError) or is_outage(error)
-
-
 async def attempt(work: Callable[[], Awaitable[None]], redelivery: Redelivery, closing: asyncio.Event) -> Attempted:
     """Call a handler until it is done, fails for good, or patience ends; trouble spends no delivery.
 
@@ -83,7 +77,7 @@ async def attempt(work: Callable[[], Awaitable[None]], redelivery: Redelivery, c
             if was_cancelled_by_us():
                 raise
         except Exception as error:
-            if not is_unavailable(error):
+            if not is_outage(error):
                 return Attempted(outcome=Outcome.FAILED, error=error)
         else:
             return DONE

@@ -1,5 +1,6 @@
 """Moves what the outbox holds to the broker: batches, confirmed, and only then deleted."""
 
+import asyncio
 import contextlib
 from collections.abc import Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from chassis.telemetry.metrics import registry
 logger = get_logger(__name__)
 
 POLL_SECONDS = 1.0
+AHEAD_POLL_SECONDS = 60.0
 RETURNED_BACKOFF_SECONDS_MAX = 300
 
 published_total = Counter(
@@ -33,6 +35,7 @@ class OutboxRelay:
 
     The transaction stays open while a bounded batch is published to our own broker: the one exception to "no
     transaction across a network", because it makes a lease, and waiting one out after a crash, unnecessary.
+    While one full batch waits for its confirms, a second loop reads and publishes the next, in the order of the rows.
     """
 
     def __init__(
@@ -42,6 +45,10 @@ class OutboxRelay:
         self._database, self._outbox, self._publisher = database, outbox, publisher
         self._batch_size = batch_size
         self._loop = Loop(self.name, self.move_batch, interval_seconds=POLL_SECONDS, failure_pause_seconds=0.5)
+        self._ahead = Loop(
+            f"{self.name}-ahead", self.move_batch, interval_seconds=AHEAD_POLL_SECONDS, failure_pause_seconds=0.5
+        )
+        self._turn = asyncio.Lock()
         self._listener = Listener(database_url, notify_channel(outbox), self._loop.wake)
         database.wake_on_commit(self._loop.wake)
 
@@ -49,11 +56,13 @@ class OutboxRelay:
         """Begin moving; a broker or database that is down only delays it."""
         await self._listener.start()
         await self._loop.start()
+        await self._ahead.start()
 
     async def stop(self) -> None:
         """Move what can be moved, then close."""
         await self._listener.stop()
         await self._loop.stop()
+        await self._ahead.stop()
         with contextlib.suppress(UnavailableError):
             while await self.move_batch():
                 pass
@@ -66,8 +75,12 @@ class OutboxRelay:
         except BrokerLostError as error:
             raise UnavailableError(f"broker: {error}") from error
         async with self._database.transaction() as tx:
-            rows = (await tx.execute(_due(self._outbox, self._batch_size))).all()
-            outcomes = await self._publisher.publish([_outgoing(row) for row in rows])
+            async with self._turn:
+                rows = (await tx.execute(_due(self._outbox, self._batch_size))).all()
+                publishing = asyncio.ensure_future(self._publisher.publish([_outgoing(row) for row in rows]))
+            if len(rows) == self._batch_size:
+                self._ahead.wake()
+            outcomes = await publishing
             await self._settle(tx, rows, outcomes)
         oldest_age_seconds.set(rows[0].age_seconds if rows else 0)
         if Outcome.LOST in outcomes:

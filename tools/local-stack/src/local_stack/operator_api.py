@@ -1,4 +1,4 @@
-"""What an operator does before a customer can send: tenant, project, number, template, key, through the operator API."""
+"""What an operator does before a customer can send: tenant, project, number, template and key, through the API."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

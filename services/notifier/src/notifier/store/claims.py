@@ -15,7 +15,7 @@ from notifier.domain.delivery import Claimed, Problem
 
 # The recursion is a loose index scan: one probe per endpoint that is owed something, however much it is owed.
 # `in_flight` is read from the locked endpoint, so no two replicas can go beyond its bound together.
-# An event waits for the first attempt of the message's earlier ones, no longer: news comes in order where nothing fails.
+# An event waits for the first attempt of the message's earlier ones: news comes in order where nothing fails.
 _CLAIM = text("""
 WITH RECURSIVE moment AS (
     SELECT coalesce(:now, clock_timestamp()) AS now
