@@ -62,8 +62,8 @@ migrate: setup ## Migrate each service's schema in the database of DATABASE_URL 
 	@for service in $(SERVICES); do $(BIN)/python -m $${service//-/_} migrate; done
 
 .PHONY: bench
-bench: setup ## Measure throughput and latency; ARGS are passed on to pytest
-	@$(PYTEST) tests/bench $(ARGS)
+bench: setup ## Measure ours beside references in one run; ARGS name benches (relay wakeup faults accept life)
+	@$(BIN)/python -m tests.bench $(ARGS)
 
 .PHONY: compose-check
 compose-check: setup ## Check docker-compose.yml against the compose schema

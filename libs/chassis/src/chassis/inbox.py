@@ -2,9 +2,10 @@
 
 from collections.abc import Collection
 from datetime import timedelta
+from functools import cache
 from uuid import UUID
 
-from sqlalchemy import Column, DateTime, Index, MetaData, Table, Text, Uuid, bindparam, delete, func, select
+from sqlalchemy import Column, DateTime, Executable, Index, MetaData, Table, Text, Uuid, bindparam, delete, func, select
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from chassis.database import Transaction
@@ -31,11 +32,16 @@ async def first_seen(tx: Transaction, inbox: Table, consumer: str, statement_ids
     ordered = sorted(set(statement_ids))
     if not ordered:
         return set()
-    ids = func.unnest(bindparam("ids", ordered, ARRAY(Uuid))).column_valued("statement_id")
-    rows = select(bindparam("consumer", consumer, Text), ids)
-    marked = insert(inbox).from_select(["consumer", "statement_id"], rows).on_conflict_do_nothing()
-    result = await tx.execute(marked.returning(inbox.c.statement_id))
+    result = await tx.execute(_mark(inbox), {"consumer": consumer, "ids": ordered})
     return set(result.scalars())
+
+
+@cache
+def _mark(inbox: Table) -> Executable:
+    ids = func.unnest(bindparam("ids", type_=ARRAY(Uuid))).column_valued("statement_id")
+    rows = select(bindparam("consumer", type_=Text), ids)
+    marked = insert(inbox).from_select(["consumer", "statement_id"], rows).on_conflict_do_nothing()
+    return marked.returning(inbox.c.statement_id)
 
 
 async def forget_old(tx: Transaction, inbox: Table, *, older_than: timedelta = RETENTION, limit: int = 5_000) -> int:

@@ -45,8 +45,8 @@ class Outgoing:
 class Publisher:
     """A connection that only publishes: under a broker alarm such a connection stops, and must not stop a consumer.
 
-    Every publish is persistent, mandatory, confirmed and bounded by `timeout_seconds` for the whole batch. Batches leave
-    in the order of the calls; the next may leave before the last is confirmed.
+    Every publish is persistent, mandatory, confirmed and bounded by `timeout_seconds` for the whole batch. Batches
+    leave in the order of the calls; the next may leave before the last is confirmed.
     """
 
     def __init__(self, url: str, *, source: str, timeout_seconds: float = 5.0) -> None:

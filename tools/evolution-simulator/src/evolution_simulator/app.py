@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from evolution_simulator import errors
 from evolution_simulator.requests import ExpressJSON, read_body, simulator_of
-from evolution_simulator.routes import chat, control, instance, message, webhook
+from evolution_simulator.routes import chat, control, instance, interactive, media, message, webhook
 from evolution_simulator.settings import SimulatorSettings
 from evolution_simulator.simulator import Simulator
 
@@ -56,7 +56,8 @@ def create_app(settings: SimulatorSettings) -> Starlette:
         finally:
             await simulator.stop()
 
-    routes = [Route("/", welcome), *message.ROUTES, *chat.ROUTES, *instance.ROUTES, *webhook.ROUTES, *control.ROUTES]
+    sends = [*message.ROUTES, *media.ROUTES, *interactive.ROUTES]
+    routes = [Route("/", welcome), *sends, *chat.ROUTES, *instance.ROUTES, *webhook.ROUTES, *control.ROUTES]
     handlers = {errors.EvolutionError: evolution_error, 404: no_route, 405: no_route}
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=life)
     app.router.redirect_slashes = False

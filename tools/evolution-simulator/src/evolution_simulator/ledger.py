@@ -12,7 +12,10 @@ from typing import Any, BinaryIO
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One accepted send. `number` is as requested, `at` ISO 8601 UTC, `outcome` what the caller was to be told."""
+    """One accepted send. `number` is as requested, `at` ISO 8601 UTC, `outcome` what the caller was to be told.
+
+    `kind` is text, image, video, document, audio, voice, sticker, buttons or list; `text` the words that came with it.
+    """
 
     seq: int
     at: str
@@ -22,6 +25,8 @@ class Entry:
     jid: str
     text: str
     outcome: str
+    kind: str = "text"
+    payload: dict[str, Any] | None = None
     message_type: str = "conversation"
     content: dict[str, Any] | None = None
 

@@ -26,9 +26,14 @@ def content_of(entry: Entry) -> dict[str, Any]:
 
 def key_of(entry: Entry) -> dict[str, Any]:
     key: dict[str, Any] = {"remoteJid": entry.jid, "fromMe": True, "id": entry.key_id}
-    if entry.message_type != "conversation":
-        key["participant"] = entry.jid
+    if (participant := _participant_of(entry)) is not None:
+        key["participant"] = participant
     return key
+
+
+def _participant_of(entry: Entry) -> str | None:
+    """Only what the gateway relays by itself, buttons, names the recipient once more."""
+    return entry.jid if entry.message_type == "viewOnceMessage" else None
 
 
 def sent_body(entry: Entry, instance_id: str) -> dict[str, Any]:
@@ -143,13 +148,12 @@ def matches(entry: Entry, where: Mapping[str, Any]) -> bool:
     """The filters of 2.3.7: `fromMe: false` cannot be asked for, remoteJid and remoteJidAlt are alternatives."""
     key = _mapping(where.get("key"))
     addresses = [address for address in (key.get("remoteJid"), key.get("remoteJidAlt")) if address]
-    participant = entry.jid if entry.message_type != "conversation" else None
     return (
         where.get("id") in (None, "", ids.message_row_id(entry.key_id))
         and where.get("source") in (None, "", "web")
         and where.get("messageType") in (None, "", entry.message_type)
         and key.get("id") in (None, "", entry.key_id)
-        and key.get("participant") in (None, "", participant)
+        and key.get("participant") in (None, "", _participant_of(entry))
         and (not addresses or entry.jid in addresses)
         and _in_window(timestamp_of(entry), _mapping(where.get("messageTimestamp")))
     )

@@ -37,6 +37,23 @@ def mapping(name: str, value: Any) -> list[str]:
     return [] if isinstance(value, dict) else [f"{name} is not of a type(s) object"]
 
 
+def filled_text(name: str, value: Any) -> list[str]:
+    """A text of at least one character; the gateway's own words stand for the rule's."""
+    if value == "":
+        return [f'The "{name.rpartition(".")[2]}" cannot be empty']
+    return text(name, value)
+
+
+def fields(name: str, value: Any, checks: Mapping[str, Check], required: Iterable[str]) -> list[str]:
+    """An object inside the body."""
+    if not isinstance(value, dict):
+        return [f"{name} is not of a type(s) object"]
+    wrong = [
+        problem for each, check in checks.items() if each in value for problem in check(f"{name}.{each}", value[each])
+    ]
+    return wrong + [f'{name} requires property "{each}"' for each in required if each not in value]
+
+
 def one_of(allowed: Iterable[str]) -> Check:
     words = tuple(allowed)
 
@@ -58,3 +75,13 @@ def list_of(check: Check, *, at_least: int = 0, unique: bool = False) -> Check:
         return found
 
     return check_list
+
+
+SEND_CHECKS: Mapping[str, Check] = {
+    "number": number,
+    "delay": milliseconds,
+    "quoted": mapping,
+    "everyOne": boolean,
+    "mentioned": list_of(text, at_least=1, unique=True),
+}
+"""The fields that every send has."""

@@ -26,13 +26,18 @@ _BAD_GATEWAY_PAGE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Send:
-    """A valid send; `number` is as requested, `content` the message body where it is not plain text."""
+    """A valid send; `number` is as requested, `content` the message body where it is not plain text.
+
+    `payload` tells the ledger what was asked for beyond the text, in the request's words and without file contents.
+    """
 
     instance: Instance
     number: str
     jid: str
     text: str
     delay_ms: float
+    kind: str = "text"
+    payload: dict[str, Any] | None = None
     message_type: str = "conversation"
     content: dict[str, Any] | None = None
 
@@ -130,6 +135,8 @@ def _entry(simulator: Simulator, send: Send, act: Act) -> Entry:
         jid=send.jid,
         text=send.text,
         outcome=act,
+        kind=send.kind,
+        payload=send.payload,
         message_type=send.message_type,
         content=send.content,
     )

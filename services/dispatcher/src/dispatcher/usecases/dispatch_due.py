@@ -14,6 +14,7 @@ from chassis.seal import KeyRing, SealError
 from chassis.telemetry.logs import get_logger
 from chassis.telemetry.tracing import SpanKind, span
 from contracts.facts import MessageDispatchFailed
+from contracts.matching import holds_link
 from contracts.values import GatewayAccess, MessageContent
 from dispatcher.domain.jobs import Attempt, SealedAccess
 from dispatcher.domain.rules import Rules
@@ -140,7 +141,13 @@ class CarryOut:
         ref = attempt.ref
         content = MessageContent.model_validate_json(self.keys.open(attempt.sealed, aad=ref.message_id.bytes))
         access = open_access(self.keys, attempt.access, ref.instance)
-        return Outbound(access=access, recipient=content.to, text=content.text)
+        return Outbound(
+            access=access,
+            recipient=content.to,
+            text=content.text,
+            part=content.part,
+            link_preview=holds_link(content),
+        )
 
     def _now(self, attempt: Attempt, claimed_at: float) -> datetime:
         """The database's clock, carried on from the claim by this process's monotonic one."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Interval, and_, case, delete, false, func, null, or_, select, tuple_, update
+from sqlalchemy import Executable, Interval, and_, case, delete, false, func, null, or_, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from chassis.database import Transaction
@@ -18,8 +18,7 @@ SPACING_DOUBLINGS_MAX = 5
 """Between two requests about one message the interval doubles, up to 32 times its length."""
 
 
-async def fold_entries(tx: Transaction, entries: Sequence[Entry]) -> None:
-    """Add what each entry knows to its row; the caller sorts, so that all lock in one order."""
+def _fold_statement() -> Executable:
     known, new = ledger.c, upsert(ledger).excluded
     is_closed = or_(known.closed_at.is_not(None), new.closed_at.is_not(None))
     is_believed = or_(
@@ -44,8 +43,15 @@ async def fold_entries(tx: Transaction, entries: Sequence[Entry]) -> None:
         **{name: case((is_later, new[name]), else_=known[name]) for name in ("status", "status_version")},
         "closed_at": func.coalesce(known.closed_at, new.closed_at),
     }
-    fold = upsert(ledger).on_conflict_do_update(index_elements=["message_id", "round"], set_=folded)
-    await tx.execute(fold, [_row(entry) for entry in entries])
+    return upsert(ledger).on_conflict_do_update(index_elements=["message_id", "round"], set_=folded)
+
+
+_FOLD = _fold_statement()
+
+
+async def fold_entries(tx: Transaction, entries: Sequence[Entry]) -> None:
+    """Add what each entry knows to its row; the caller sorts, so that all lock in one order."""
+    await tx.execute(_FOLD, [_row(entry) for entry in entries])
 
 
 async def claim_suspicious(

@@ -37,6 +37,7 @@ def tell(run_dir: Path, *, once: bool) -> int:
             _register_endpoint(system, account, receiver)
         journey = Journey(system.api_url, accounts, receiver)
         arrived = _watch(journey, screen)
+        screen.print()
         screen.print(f"{'Everything arrived' if arrived else 'Not everything arrived'}: ", totals(journey))
         screen.print(f"Wall time {time.monotonic() - started:.1f} s.")
         if not once:
