@@ -89,7 +89,7 @@ class RunningApi:
             await self.say(NumberConnectionChanged(instance=instance, state=state, observed_at=datetime.now(UTC)))
 
             async def is_known() -> bool:
-                return (await self.number_now(registered["id"]))["state"] == state
+                return bool((await self.number_now(registered["id"]))["state"] == state)
 
             await eventually(is_known, f"the number {state}")
         return registered

@@ -1,6 +1,7 @@
 """GET /v1/messages/{id}: a message as its owner sees it, and as nobody else does."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -15,7 +16,7 @@ from contracts.values import Category, Environment, MessageRef
 from .running import Account, RunningApi, code_of
 
 
-async def accepted(api: RunningApi, account: Account, **body: object) -> tuple[str, MessageRef]:
+async def accepted(api: RunningApi, account: Account, **body: Any) -> tuple[str, MessageRef]:
     """Send, and how other services speak about the message."""
     answer = await api.send(account.key, **body)
     assert answer.status_code == 202, answer.text

@@ -1,5 +1,6 @@
 """POST /v1/messages/send: a 202 is a promise with a row and a fact behind it; everything else explains itself."""
 
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -34,7 +35,14 @@ async def test_a_template_is_found_by_name_and_by_id(api: RunningApi) -> None:
 
 async def test_what_the_sdk_sends_along_is_no_trouble(api: RunningApi) -> None:
     account = await api.account()
-    nulls = {"templateId": None, "media": None, "deliverAt": None, "header": None, "footer": None, "variables": {}}
+    nulls: dict[str, Any] = {
+        "templateId": None,
+        "media": None,
+        "deliverAt": None,
+        "header": None,
+        "footer": None,
+        "variables": {},
+    }
     answer = await api.send(account.key, text="oi", somethingNew=[1], **nulls)
     assert answer.status_code == 202
 
@@ -74,7 +82,7 @@ async def test_the_older_path_is_the_same_api(api: RunningApi) -> None:
 
 @pytest.mark.parametrize("key", [None, "", "nonsense", f"ps_test_{'a' * 12}_{'b' * 43}", "x" * 5_000, "ps_live_é"])
 async def test_a_key_that_is_none_is_401_before_anything_else_is_judged(api: RunningApi, key: str | None) -> None:
-    headers = {"x-api-key": key.encode()} if key is not None else {}
+    headers = {b"x-api-key": key.encode()} if key is not None else {}
     for body in ({"destinationNumber": 5, "text": []}, {"destinationNumber": "+5547991000000", "text": "oi"}):
         answer = await api.client.post("/v1/messages/send", json=body, headers=headers)
         assert code_of(answer) == (401, "API_KEY_INVALID")

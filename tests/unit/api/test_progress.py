@@ -67,7 +67,8 @@ def test_a_dispatch_tells_the_providers_id() -> None:
 
 @pytest.mark.parametrize("status", [Status.SENT, Status.DELIVERED, Status.READ, Status.FAILED])
 def test_a_receipt_claims_its_status(status: Status) -> None:
-    found = report(ReceiptRecorded(ref=REF, key_id="K1", status=status, occurred_at=NOW))
+    fact = {"ref": REF, "key_id": "K1", "status": status, "occurred_at": NOW}
+    found = report(ReceiptRecorded.model_validate(fact))
     assert (found.what, found.status, found.external_id) == ("receipt", status, "K1")
     assert found.error_code == (ErrorCode.GATEWAY_REPORTED_ERROR if status is Status.FAILED else None)
 

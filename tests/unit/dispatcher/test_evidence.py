@@ -3,17 +3,20 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
 from contracts.errors import ErrorCode
-from contracts.values import Category, ConnectionState, Environment, MessageRef
-from dispatcher.domain.evidence import Absence, GivenUp, Resend, Trace, Wait, conclude, pair
+from contracts.parts import Media, MediaType
+from contracts.values import Category, ConnectionState, Environment, MessageContent, MessageRef
+from dispatcher.domain.evidence import Absence, GivenUp, Resend, Trace, Wait, conclude, pair, silence_counts
 from dispatcher.domain.jobs import JobState, Suspect
 from dispatcher.domain.rules import Rules
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 SLACK = timedelta(seconds=5)
+PHOTO = Media(media_type=MediaType.IMAGE, media="https://example.com/photo.png")
 PROOF_OF_ABSENCE = Absence(looked_up=True, state=ConnectionState.OPEN, echoed_at=NOW + timedelta(seconds=30))
 
 
@@ -103,3 +106,21 @@ def test_a_wait_ends_in_the_future_and_not_after_the_deadline(now: float, dice: 
     verdict = conclude(suspect(), Absence(looked_up=looked_up), now=after(now), rules=Rules(), dice=dice)
     assert isinstance(verdict, Wait)
     assert after(now) < verdict.until <= after(900)
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "stored", "seconds", "counts"),
+    [
+        ("hello", None, [None], 0, True),
+        ("caption", PHOTO, [None], 180, True),
+        ("caption", PHOTO, [None], 179, False),
+        ("", PHOTO, ["other"], 180, True),
+        ("", PHOTO, ["other", None], 10_000, False),
+    ],
+)
+def test_silence_about_a_file_counts_late_and_only_if_it_could_be_told_apart(
+    text: str, part: Media | None, stored: list[str | None], seconds: int, counts: bool
+) -> None:
+    content = MessageContent(to="5547991000000", text=text, part=part)
+    now = NOW + timedelta(seconds=seconds)
+    assert silence_counts(content, stored=stored, started_at=NOW, now=now) is counts

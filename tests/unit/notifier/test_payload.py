@@ -10,6 +10,7 @@ from pilot_status import parse_customer_webhook
 
 from contracts.errors import SENTENCES, ErrorCode
 from contracts.facts import MessageStatusChanged
+from contracts.parts import Media, MediaType
 from contracts.status import Status
 from contracts.values import Category, Environment, MessageContent, MessageRef
 from notifier.domain.endpoints import EVENT_OF
@@ -114,3 +115,23 @@ def test_text_stays_as_it_is() -> None:
 
 def test_times_are_utc_with_milliseconds() -> None:
     assert iso_ms(datetime(2026, 1, 1, 21, 0, tzinfo=timezone(timedelta(hours=-3)))) == "2026-01-02T00:00:00.000Z"
+
+
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        (Media(media_type=MediaType.IMAGE, media="https://example.com/a.png"), {"type": "image", "mediaType": "image"}),
+        (Media(media_type=MediaType.VOICE, media="https://example.com/a.ogg"), {"type": "audio", "mediaType": "audio"}),
+        (
+            Media(media_type=MediaType.DOCUMENT, media="https://example.com/a.pdf", file_name="a.pdf"),
+            {"type": "document", "mediaFilename": "a.pdf"},
+        ),
+    ],
+)
+def test_files_are_told_in_words_the_sdk_knows(part: Media, expected: dict[str, str]) -> None:
+    text = "" if part.media_type is MediaType.VOICE else "look"
+    content = MessageContent(to="5511912345678", text=text, part=part)
+    body = json.loads(body_of(fact(), "message.delivered", content))
+    assert expected.items() <= body["data"].items()
+    assert body["data"].get("mediaCaption") == (text or None)
+    assert parse_customer_webhook(body, unknown_events="raise")["event"] == "message.delivered"

@@ -6,9 +6,11 @@ from datetime import datetime, timedelta
 
 from contracts.errors import ErrorCode
 from contracts.facts.messages import Proof
-from contracts.values import ConnectionState
+from contracts.matching import leaves_a_trace
+from contracts.parts import Media
+from contracts.values import ConnectionState, MessageContent
 from dispatcher.domain.jobs import Suspect
-from dispatcher.domain.rules import LOOKUP, Rules, resends_when_unresolved
+from dispatcher.domain.rules import LOOKUP, MEDIA_PATIENCE, Rules, resends_when_unresolved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,3 +113,16 @@ def _is_certainly_absent(suspect: Suspect, absence: Absence, now: datetime) -> b
         and absence.echoed_at is not None
         and absence.echoed_at > suspect.started_at
     )
+
+
+def silence_counts(
+    content: MessageContent, *, stored: Sequence[str | None], started_at: datetime, now: datetime
+) -> bool:
+    """Whether finding no trace of `content` among the `stored` texts means anything.
+
+    A file without words looks like any other wordless message, and a file takes longer to be seen than our call lasts.
+    """
+    if not isinstance(content.part, Media):
+        return True
+    told_apart = leaves_a_trace(content) or None not in stored
+    return told_apart and now >= started_at + MEDIA_PATIENCE

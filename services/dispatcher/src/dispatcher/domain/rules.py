@@ -33,6 +33,9 @@ ECHO_SLACK = timedelta(seconds=5)
 LOOKUP_SLACK = timedelta(seconds=120)
 """How wrong the gateway's clock may be; ids that belong to other jobs are dropped, so a wide window is harmless."""
 
+MEDIA_PATIENCE = timedelta(seconds=180)
+"""A file may still be on its way up when our call has long ended: the gateway fetches and uploads it itself."""
+
 RESEND_MARGIN = timedelta(seconds=10)
 """A resend by policy is decided this long before the delivery window closes."""
 

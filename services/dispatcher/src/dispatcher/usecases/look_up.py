@@ -11,8 +11,9 @@ from chassis.seal import KeyRing, Pepper, SealError
 from chassis.telemetry.logs import get_logger
 from contracts.matching import TEXT_PURPOSE, text_key
 from contracts.values import ConnectionState, MessageContent
-from dispatcher.domain.evidence import Trace
+from dispatcher.domain.evidence import Trace, silence_counts
 from dispatcher.domain.jobs import Suspect
+from dispatcher.domain.rules import LOOKUP_SLACK
 from dispatcher.store import lanes
 from dispatcher.usecases.dispatch_due import open_access
 from gateways.port import Access, Lookup, LookupFailedError
@@ -51,25 +52,30 @@ class LookUp:
         try:
             access = open_access(self.keys, sealed, ref.instance)
             content = MessageContent.model_validate_json(self.keys.open(suspect.sealed, aad=ref.message_id.bytes))
-            return await self._ask(access, content.to, suspect.text_hash, since, until)
+            return await self._ask(access, content, suspect, since=since, until=until)
         except LookupFailedError:
             return Findings(looked_up=False)
         except (SealError, ValidationError) as error:
             logger.error("suspect_unreadable", error=error, message_id=ref.message_id)
             return Findings(looked_up=False)
 
-    async def _ask(self, access: Access, recipient: str, text_hash: str, since: datetime, until: datetime) -> Findings:
+    async def _ask(
+        self, access: Access, content: MessageContent, suspect: Suspect, *, since: datetime, until: datetime
+    ) -> Findings:
         stored = await self.lookup.sent_messages(
-            access, recipient=recipient, since=since, until=until, limit=STORED_MAX
+            access, recipient=content.to, since=since, until=until, limit=STORED_MAX
         )
         state = await self.lookup.connection_state(access)
+        texts = [message.text for message in stored]
         traces = [
             Trace(key_id=message.key_id, seen_at=message.sent_at)
             for message in stored
-            if message.text is not None and self._hash(message.text) == text_hash
+            if message.text is not None and self._hash(message.text) == suspect.text_hash
         ]
+        now = until - LOOKUP_SLACK
         return Findings(
-            looked_up=len(stored) < STORED_MAX,
+            looked_up=len(stored) < STORED_MAX
+            and silence_counts(content, stored=texts, started_at=suspect.started_at, now=now),
             traces=traces,
             state=None if state is None else ConnectionState(state.value),
         )

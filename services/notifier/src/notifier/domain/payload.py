@@ -7,6 +7,7 @@ from typing import Any
 
 from contracts.errors import SENTENCES
 from contracts.facts import MessageStatusChanged
+from contracts.parts import Media, MediaType
 from contracts.status import Status
 from contracts.values import MessageContent
 
@@ -26,7 +27,7 @@ def body_of(fact: MessageStatusChanged, event: str, content: MessageContent | No
         "to": f"+{content.to}" if content else "",
         "fromMe": True,
         "messageId": fact.key_id,
-        "type": "text",
+        "type": _type_of(content),
         "correlationId": fact.ref.correlation_id,
         "status": fact.status.value,
         "version": fact.version,
@@ -41,10 +42,21 @@ def iso_ms(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def _type_of(content: MessageContent | None) -> str:
+    """One of the parser's words: it knows neither buttons nor lists, and a voice note is audio to it."""
+    part = content.part if content else None
+    if not isinstance(part, Media):
+        return "text"
+    return MediaType.AUDIO if part.media_type is MediaType.VOICE else part.media_type
+
+
 def _said(content: MessageContent) -> dict[str, Any]:
     sender = (content.sender or "").removeprefix("+")
-    said = {"content": content.text}
-    return {"from": f"+{sender}", **said} if _DIGITS.fullmatch(sender) else said
+    said: dict[str, Any] = {"from": f"+{sender}"} if _DIGITS.fullmatch(sender) else {}
+    if not isinstance(content.part, Media):
+        return {**said, "content": content.text}
+    optional = {"mediaCaption": content.text, "mediaFilename": content.part.file_name}
+    return {**said, "mediaType": _type_of(content), **{name: value for name, value in optional.items() if value}}
 
 
 def _failure(fact: MessageStatusChanged) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from chassis.group_commit import GroupCommit
 from chassis.seal import KeyRing, Pepper
 from contracts.facts import MessageAccepted
 from contracts.ids import uuid7
-from contracts.matching import RECIPIENT_PURPOSE, TEXT_PURPOSE, text_key
+from contracts.matching import RECIPIENT_PURPOSE, TEXT_PURPOSE, text_key, text_of
 from contracts.values import MessageRef
 from gateways.recipients import recipient_key
 
@@ -57,7 +57,7 @@ class AcceptMessage:
             urgent=urgent,
             sealed=self.keys.seal(content.model_dump_json().encode(), aad=ref.message_id.bytes),
             recipient_hash=self.pepper.hash(recipient_key(content.to), purpose=RECIPIENT_PURPOSE),
-            text_hash=self.pepper.hash(text_key(content.text), purpose=TEXT_PURPOSE),
+            text_hash=self.pepper.hash(text_key(text_of(content)), purpose=TEXT_PURPOSE),
             accepted_at=now,
         )
         return NewMessage(
