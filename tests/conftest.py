@@ -36,9 +36,9 @@ def backing() -> Iterator[Backing]:
         yield opened
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def vhost(backing: Backing) -> Iterator[VirtualHost]:
-    """The virtual host of this run."""
+    """A virtual host for one module: what is said there is heard by nobody else, and its handles are given back."""
     with virtual_host(backing.rabbitmq) as host:
         backing.instance.remember_workspace(host.name)
         yield host

@@ -2,7 +2,6 @@
 
 import ast
 import importlib
-import inspect
 import pkgutil
 from pathlib import Path
 
@@ -25,7 +24,7 @@ def declared() -> set[type[Statement]]:
     while waiting:
         parent = waiting.pop()
         waiting += parent.__subclasses__()
-        if "TYPE" in vars(parent) and not inspect.isabstract(parent):
+        if "TYPE" in vars(parent) and parent.__module__.startswith("contracts."):
             found.add(parent)
     return found
 

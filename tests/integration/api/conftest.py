@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from chassis.testing.template_database import TemplateDatabase, TestDatabase
-from chassis.testing.virtual_host import VirtualHost
+from chassis.testing.virtual_host import virtual_host
 from chassis.testing.wire import Wire
 from local_stack.backing import Backing
 from local_stack.ports import free_port
@@ -44,11 +44,12 @@ async def api_database(template_database: TemplateDatabase) -> AsyncIterator[Tes
 
 @pytest.fixture(scope="session")
 async def running_api(
-    backing: Backing, api_database: TestDatabase, vhost: VirtualHost, tmp_path_factory: pytest.TempPathFactory
+    backing: Backing, api_database: TestDatabase, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[RunningApi]:
     """Started once, stopped at the end; exit code 0 is part of the test."""
     port, log_path = free_port(), tmp_path_factory.mktemp("api") / "api.log"
     async with AsyncExitStack() as stack:
+        vhost = stack.enter_context(virtual_host(backing.rabbitmq))
         database_wire = await stack.enter_async_context(Wire(api_database.url("api"), default_port=5432))
         broker_wire = await stack.enter_async_context(Wire(vhost.url, default_port=5672))
         process = ServiceProcess(

@@ -47,7 +47,7 @@ def wait_until() -> Callable[[Callable[[], Awaitable[bool] | bool], str], Awaita
     return eventually
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def vhost_url(backing: Backing) -> Iterator[str]:
     """A virtual host nobody else talks on."""
     with virtual_host(backing.rabbitmq) as host:
