@@ -61,6 +61,10 @@ imports: setup ## Check the import rules between and inside services
 migrate: setup ## Migrate each service's schema in the database of DATABASE_URL / DATABASE_ADMIN_URL
 	@for service in $(SERVICES); do $(BIN)/python -m $${service//-/_} migrate; done
 
+.PHONY: openapi
+openapi: setup ## Write services/api/openapi.json anew; refuses an edit that breaks clients
+	@$(BIN)/python -m api.app.documentation.snapshot
+
 .PHONY: bench
 bench: setup ## Measure ours beside references in one run; ARGS name benches (relay wakeup faults accept life)
 	@$(BIN)/python -m tests.bench $(ARGS)

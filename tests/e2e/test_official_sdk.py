@@ -20,7 +20,8 @@ def transport_to(base_url: str) -> Transport:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def carry(request: urllib.request.Request, timeout: float) -> tuple[int, dict[str, str], str]:
-        request.full_url = base_url + request.full_url.split("pilotstatus.com.br", 1)[1]
+        if not request.full_url.startswith(base_url):  # the SDK repeats a GET with the same request
+            request.full_url = base_url + request.full_url.split("pilotstatus.com.br", 1)[1]
         try:
             with opener.open(request, timeout=timeout) as answer:
                 return answer.status, {k.lower(): v for k, v in answer.headers.items()}, answer.read().decode()

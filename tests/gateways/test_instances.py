@@ -1,4 +1,4 @@
-"""Creating instances and pointing their webhooks at us, over a real socket."""
+"""Creating, pairing and removing instances, and pointing their webhooks at us, over a real socket."""
 
 from collections.abc import AsyncIterator, Mapping
 
@@ -13,6 +13,7 @@ from gateways.evolution import (
     InstanceInfo,
     InstanceNameTakenError,
     InstanceNotFoundError,
+    InstanceTimeoutError,
     Timeouts,
 )
 from gateways.port import ConnectionState
@@ -109,7 +110,7 @@ async def test_an_instance_that_is_not_listed(
         (refusal(500, "reading 'length'"), InstanceCallError),
         (answer(200, {"error": True, "message": "no"}), InstanceCallError),
         (answer(502, b"<html>"), InstanceCallError),
-        (raw_then_hang(), InstanceCallError),
+        (raw_then_hang(), InstanceTimeoutError),
     ],
 )
 async def test_failures_are_typed(

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 
 import aio_pika
@@ -11,17 +11,19 @@ import httpx
 import pytest
 
 from chassis.testing.template_database import TemplateDatabase, TestDatabase
-from chassis.testing.virtual_host import virtual_host
+from chassis.testing.virtual_host import VirtualHost, virtual_host
 from chassis.testing.wire import Wire
+from evolution_simulator.testing import SimulatorProcess
 from local_stack.backing import Backing
 from local_stack.ports import free_port
 from local_stack.services import ServiceProcess
 from local_stack.settings import inherited_environment
 
-from .running import OPERATOR_KEY, SEAL_KEYS, SEAL_PEPPER, TTL_SECONDS, RunningApi
+from .documented import must_be_documented
+from .running import GATEWAY_KEY, OPERATOR_KEY, SEAL_KEYS, SEAL_PEPPER, TTL_SECONDS, RunningApi
 
 
-def environment(*, database_url: str, broker_url: str, port: int) -> dict[str, str]:
+def environment(*, database_url: str, broker_url: str, gateway_url: str, port: int) -> dict[str, str]:
     return inherited_environment() | {
         "DATABASE_URL": database_url,
         "BROKER_URL": broker_url,
@@ -29,9 +31,18 @@ def environment(*, database_url: str, broker_url: str, port: int) -> dict[str, s
         "SEAL_KEYS": SEAL_KEYS,
         "SEAL_PEPPER": SEAL_PEPPER,
         "OPERATOR_KEY": OPERATOR_KEY,
+        "GATEWAY_URL": gateway_url,
+        "GATEWAY_API_KEY": GATEWAY_KEY,
         "CONFIGURATION_TTL_SECONDS": str(TTL_SECONDS),
         "LOG_LEVEL": "DEBUG",
     }
+
+
+@pytest.fixture(scope="session")
+def vhost(backing: Backing) -> Iterator[VirtualHost]:
+    """The running api's virtual host; the services it asks are put beside it."""
+    with virtual_host(backing.rabbitmq) as host:
+        yield host
 
 
 @pytest.fixture(scope="session")
@@ -43,19 +54,33 @@ async def api_database(template_database: TemplateDatabase) -> AsyncIterator[Tes
 
 
 @pytest.fixture(scope="session")
+async def gateway(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SimulatorProcess]:
+    """Where numbers of clients are created."""
+    ledger = tmp_path_factory.mktemp("gateway") / "ledger.jsonl"
+    async with SimulatorProcess(ledger, api_key=GATEWAY_KEY) as process:
+        yield process
+
+
+@pytest.fixture(scope="session")
 async def running_api(
-    backing: Backing, api_database: TestDatabase, tmp_path_factory: pytest.TempPathFactory
+    backing: Backing,
+    api_database: TestDatabase,
+    vhost: VirtualHost,
+    gateway: SimulatorProcess,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[RunningApi]:
     """Started once, stopped at the end; exit code 0 is part of the test."""
     port, log_path = free_port(), tmp_path_factory.mktemp("api") / "api.log"
     async with AsyncExitStack() as stack:
-        vhost = stack.enter_context(virtual_host(backing.rabbitmq))
         database_wire = await stack.enter_async_context(Wire(api_database.url("api"), default_port=5432))
         broker_wire = await stack.enter_async_context(Wire(vhost.url, default_port=5672))
+        gateway_wire = await stack.enter_async_context(Wire(gateway.url, default_port=gateway.port))
         process = ServiceProcess(
             name="api",
             argv=[sys.executable, "-m", "api"],
-            env=environment(database_url=database_wire.url, broker_url=broker_wire.url, port=port),
+            env=environment(
+                database_url=database_wire.url, broker_url=broker_wire.url, gateway_url=gateway_wire.url, port=port
+            ),
             log_path=log_path,
             ready_url=f"http://127.0.0.1:{port}/ready",
             instance=backing.instance,
@@ -67,7 +92,12 @@ async def running_api(
         stack.push_async_callback(connection.close)
         looker = await asyncpg.create_pool(api_database.admin_url, min_size=1, max_size=3, timeout=10)
         stack.push_async_callback(looker.close)
-        client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20, trust_env=False)
+        client = httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{port}",
+            timeout=20,
+            trust_env=False,
+            event_hooks={"response": [must_be_documented]},
+        )
         await stack.enter_async_context(client)
         yield RunningApi(
             client=client,
@@ -75,6 +105,8 @@ async def running_api(
             channel=await connection.channel(),
             database_wire=database_wire,
             broker_wire=broker_wire,
+            gateway=gateway,
+            gateway_wire=gateway_wire,
             log_path=log_path,
         )
         await asyncio.to_thread(process.stop)

@@ -9,8 +9,8 @@ from sqlalchemy import text
 
 from api.messages.domain.acceptance import NewMessage
 from api.messages.domain.progress import Report, report_of
-from api.messages.usecases.accept_message import store_accepted
 from api.messages.usecases.follow_progress import fold
+from api.messages.usecases.store_accepted import store_accepted
 from chassis.database import Database
 from contracts.facts import MessageAccepted, MessageDispatched, MessageStatusChanged, ReceiptRecorded
 from contracts.facts.messages import Proof

@@ -20,10 +20,13 @@ from contracts.facts import NumberConnectionChanged
 from contracts.ids import uuid7
 from contracts.statement import Statement
 from contracts.values import ConnectionState
+from evolution_simulator.testing import SimulatorProcess
 
 SEAL_KEYS = f"k1:{base64.b64encode(b'k' * 32).decode()}"
 SEAL_PEPPER = base64.b64encode(b"p" * 32).decode()
 OPERATOR_KEY = "operator-key-of-the-tests"
+GATEWAY_KEY = "gateway-key-of-the-tests"
+DESTINATION = "+5547991000000"
 TTL_SECONDS = 0.2
 """How long the api may remember keys, numbers and templates."""
 
@@ -46,6 +49,8 @@ class RunningApi:
     channel: AbstractChannel
     database_wire: Wire
     broker_wire: Wire
+    gateway: SimulatorProcess
+    gateway_wire: Wire
     log_path: Path
 
     async def operator(self, path: str, **body: Any) -> dict[str, Any]:
@@ -61,6 +66,7 @@ class RunningApi:
         """A new customer."""
         tenant = await self.operator("tenants", name="Padaria")
         project = await self.operator("projects", tenantId=tenant["id"], name="loja", productionApproved=approved)
+        await self.profile(tenant["id"], DESTINATION)
         return Account(
             tenant_id=tenant["id"],
             project_id=project["id"],
@@ -73,6 +79,25 @@ class RunningApi:
             "keys", projectId=project_id, environment=environment, name="test", numberId=number_id
         )
         return str(issued["key"])
+
+    async def profile(self, tenant_id: str, phone: str) -> None:
+        """A person of the tenant, to whom TEST keys may send."""
+        await self.operator("profiles", tenantId=tenant_id, name="Ana", phone=phone)
+
+    async def opt_in(self, key: str, phone: str = DESTINATION) -> None:
+        """The recipient agrees to messages of the key's project from the platform's number."""
+        answer = await self.client.post("/v1/opt-ins", json={"destinationNumber": phone}, headers={"x-api-key": key})
+        assert answer.status_code == 201, answer.text
+
+    async def plan(self, account: Account, *, timezone: str = "UTC", country: str | None = None, **limits: Any) -> None:
+        """Put the account's tenant on a plan of its own; keys used before may be judged by the old one for a moment."""
+        plan = await self.operator("plans", name=f"plan {uuid4().hex[:8]}", **limits)
+        answer = await self.client.patch(
+            f"/v1/admin/tenants/{account.tenant_id}",
+            json={"planId": plan["id"], "timezone": timezone, "defaultCountry": country},
+            headers={"x-operator-key": OPERATOR_KEY},
+        )
+        assert answer.status_code == 200, answer.text
 
     async def template(self, account: Account, *, body: str = "Oi {{nome}}", **more: Any) -> dict[str, Any]:
         """A template of a name of its own."""
@@ -101,7 +126,7 @@ class RunningApi:
 
     async def send(self, key: str | None, *, path: str = "/v1/messages/send", **body: Any) -> httpx.Response:
         """Send as a client does; a destination and a text unless given."""
-        wanted = {"destinationNumber": "+5547991000000"} | ({} if "templateId" in body else {"text": "Olá"}) | body
+        wanted = {"destinationNumber": DESTINATION} | ({} if "templateId" in body else {"text": "Olá"}) | body
         return await self.client.post(path, json=wanted, headers={"x-api-key": key} if key is not None else {})
 
     async def get(self, key: str, path: str) -> httpx.Response:
@@ -131,6 +156,7 @@ class RunningApi:
         """Both wires whole, and the api over it."""
         self.database_wire.mend()
         self.broker_wire.mend()
+        self.gateway_wire.mend()
         await eventually(self.is_ready, "the api ready again")
 
     def log(self) -> str:

@@ -28,6 +28,9 @@ async def everything(api: RunningApi) -> dict[str, str]:
 
 async def test_no_table_and_no_log_shows_what_was_planted(api: RunningApi) -> None:
     account = await api.account()
+    await api.profile(account.tenant_id, f"+{PHONE}")
+    await api.opt_in(account.key, f"+{PHONE}")
+    assert (await api.get(account.key, f"messages/opt-in?destinationNumber=%2B{PHONE}")).status_code == 200
     template = await api.template(account, body="Oi {{nome}}")
     api.broker_wire.cut()
     sent = [
@@ -37,7 +40,9 @@ async def test_no_table_and_no_log_shows_what_was_planted(api: RunningApi) -> No
     refused = [
         await api.send(account.key, destinationNumber=f"{PHONE} {NAME}", text=TEXT),
         await api.send(account.key, destinationNumber=f"+{PHONE}", text=TEXT, deliverAt=NAME),
-        await api.send(account.key, destinationNumber=f"+{PHONE}", templateId="t", variables={NAME: [TEXT]}),
+        await api.send(
+            account.key, destinationNumber=f"+{PHONE}", templateId=template["id"], variables={"nome": [TEXT]}
+        ),
         await api.send(account.key, destinationNumber=[PHONE], text={"a": TEXT}),
     ]
     assert [answer.status_code for answer in sent] == [202, 202]
@@ -64,6 +69,7 @@ async def test_no_table_and_no_log_shows_what_was_planted(api: RunningApi) -> No
 
 async def test_the_owner_reads_what_nobody_else_can(api: RunningApi) -> None:
     account = await api.account()
+    await api.profile(account.tenant_id, f"+{PHONE}")
     answer = await api.send(account.key, destinationNumber=f"+{PHONE}", text=TEXT)
     row = (await api.rows("SELECT sealed FROM api.messages WHERE id = $1", UUID(answer.json()["id"])))[0]
     assert PHONE not in row["sealed"]

@@ -31,13 +31,15 @@ async def test_malformed_json_is_400_with_line_and_column(
     assert column in (None, answer.json()["column"])
 
 
+LIST = {"buttonText": "Abrir", "sections": [{"title": "Todos", "rows": [{"title": "Um", "rowId": "1"}]}]}
+
 BAD_BODIES: list[tuple[dict[str, Any], tuple[int, str], str | None]] = [
-    ({"destinationNumber": 5547991000000}, (400, "VALIDATION_FAILED"), "destinationNumber"),
+    ({"destinationNumber": 33991000000}, (400, "DESTINATION_INVALID"), "destinationNumber"),
+    ({"destinationNumber": True}, (400, "VALIDATION_FAILED"), "destinationNumber"),
     ({"destinationNumber": 5.547991e12}, (400, "VALIDATION_FAILED"), "destinationNumber"),
     ({"destinationNumber": ["+5547991000000"]}, (400, "VALIDATION_FAILED"), "destinationNumber"),
     ({"text": 5}, (400, "VALIDATION_FAILED"), "text"),
     ({"urgent": "yes"}, (400, "VALIDATION_FAILED"), "urgent"),
-    ({"templateId": "t", "variables": {"nome": ["a"]}}, (400, "VALIDATION_FAILED"), None),
     ({"templateId": "t", "variables": []}, (400, "VALIDATION_FAILED"), "variables"),
     ({"deliverAt": 1735689600}, (400, "VALIDATION_FAILED"), "deliverAt"),
     ({"deliverAt": True}, (400, "VALIDATION_FAILED"), "deliverAt"),
@@ -55,10 +57,30 @@ BAD_BODIES: list[tuple[dict[str, Any], tuple[int, str], str | None]] = [
     ({"templateId": "unknown"}, (404, "TEMPLATE_NOT_FOUND"), "templateId"),
     ({"templateId": "01890000-0000-7000-8000-000000000000"}, (404, "TEMPLATE_NOT_FOUND"), "templateId"),
     ({"text": "a\x00b"}, (400, "VALIDATION_FAILED"), None),
-    *(
-        ({mode: {"any": "thing"}}, (400, "MODE_NOT_SUPPORTED"), mode)
-        for mode in ("media", "buttons", "header", "footer", "list", "carousel", "flow", "groupId", "newsletterId")
+    *(({mode: {"any": "thing"}}, (400, "MODE_NOT_SUPPORTED"), mode) for mode in ("carousel", "flow")),
+    *(({mode: "x@g.us"}, (400, "DESTINATION_INVALID"), mode) for mode in ("groupId", "newsletterId")),
+    ({"destinationNumber": None, "groupId": "1@g.us"}, (400, "MODE_NOT_SUPPORTED"), "groupId"),
+    ({"media": {"any": "thing"}}, (400, "VALIDATION_FAILED"), "media"),
+    ({"media": "https://example.org/a.png"}, (400, "MODE_INVALID"), "text"),
+    ({"text": None, "media": "ftp://example.org/a"}, (400, "CONTENT_INVALID"), "media"),
+    (
+        {"text": None, "media": "https://example.org/a", "mediaType": "hologram"},
+        (400, "VALIDATION_FAILED"),
+        "mediaType",
     ),
+    ({"caption": "veja"}, (400, "MODE_INVALID"), "caption"),
+    ({"header": {"type": "text", "content": "x"}}, (400, "MODE_INVALID"), "header"),
+    ({"footer": "x"}, (400, "MODE_INVALID"), "footer"),
+    ({"buttons": [{"type": "reply"}]}, (400, "VALIDATION_FAILED"), "buttons.0.label"),
+    ({"buttons": [{"type": "reply", "label": str(n)} for n in range(4)]}, (400, "CONTENT_INVALID"), "buttons"),
+    ({"buttons": [{"type": "reply", "label": "x" * 21}]}, (400, "CONTENT_INVALID"), "buttons[0].label"),
+    ({"list": {"buttonText": "x", "sections": []}}, (400, "CONTENT_INVALID"), "list.sections"),
+    ({"list": LIST, "templateId": "t", "text": None}, (400, "MODE_INVALID"), "templateId"),
+    ({"list": LIST, "buttons": [{"type": "reply", "label": "x"}]}, (400, "MODE_INVALID"), "buttons"),
+    ({"list": LIST, "text": None}, (400, "MODE_INVALID"), None),
+    ({"labels": ["a\nb"]}, (400, "VALIDATION_FAILED"), "labels.0"),
+    ({"labels": [str(n) for n in range(21)]}, (400, "VALIDATION_FAILED"), "labels"),
+    ({"markRead": "yes"}, (400, "VALIDATION_FAILED"), "markRead"),
 ]
 
 

@@ -132,6 +132,7 @@ async def test_live_needs_approval_of_project_and_template(api: RunningApi) -> N
     unapproved = await api.account(environment="LIVE")
     assert code_of(await api.send(unapproved.key)) == (403, "PRODUCTION_NOT_APPROVED")
     approved = await api.account(environment="LIVE", approved=True)
+    await api.opt_in(approved.key)
     assert (await api.send(approved.key)).status_code == 202
     draft = await api.template(approved, body="oi")
     refused = await api.send(approved.key, templateId=draft["id"])

@@ -32,6 +32,7 @@ from notifier.jobs import Sending
 from notifier.store.claims import Bounds
 from notifier.tables import outbox
 from notifier.usecases.deliver_webhook import DeliverWebhook
+from notifier.usecases.manage_endpoint import ManageWebhook
 from notifier.usecases.plan_deliveries import PlanDeliveries
 from notifier.usecases.register_endpoint import RegisterWebhook
 from notifier.usecases.settle_attempts import settle_attempts
@@ -67,6 +68,7 @@ class Rig:
     database: Database
     deliver: DeliverWebhook
     register: RegisterWebhook
+    manage: ManageWebhook
     plans: GroupCommit[MessageStatusChanged, None]
     settlements: GroupCommit[Settlement, bool]
     tenant_id: UUID = field(default_factory=uuid4)
@@ -177,16 +179,13 @@ class Builder:
         client = await self.stack.enter_async_context(self._client(allow_private, timeout_seconds, resolve))
         settlements = GroupCommit[Settlement, bool](database, settle_attempts)
         plans = GroupCommit[MessageStatusChanged, None](database, PlanDeliveries(ring=RING).write)
+        refusal_of = target_check(allow_private=allow_private, resolve=resolve)
         rig = Rig(
             database=database,
             settlements=settlements,
             plans=plans,
-            register=RegisterWebhook(
-                database=database,
-                ring=RING,
-                refusal_of=target_check(allow_private=allow_private, resolve=resolve),
-                clock=utc_now,
-            ),
+            register=RegisterWebhook(database=database, ring=RING, refusal_of=refusal_of, clock=utc_now),
+            manage=ManageWebhook(database=database, ring=RING, refusal_of=refusal_of, clock=utc_now),
             deliver=DeliverWebhook(
                 database=database,
                 ring=RING,

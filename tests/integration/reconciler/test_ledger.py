@@ -9,6 +9,7 @@ import pytest
 from contracts.errors import ErrorCode
 from contracts.facts import (
     MessageDeferred,
+    MessageDispatchCanceled,
     MessageDispatched,
     MessageDispatchFailed,
     MessageStatusChanged,
@@ -132,6 +133,27 @@ async def test_a_close_before_the_opening_leaves_a_tombstone(service: Service) -
     ref = reference()
     await service.hear(changed(ref, Status.READ))
     await service.hear(accepted(ref))
+    row = await service.row()
+    assert (row.accepted, row.look_at) == (None, None)
+    assert row.closed_at is not None
+
+
+async def test_a_cancellation_closes_the_row_whoever_tells_first(service: Service) -> None:
+    found = await endings(
+        service,
+        lambda ref: told(
+            accepted(ref),
+            MessageDispatchCanceled(ref=ref, canceled_at=START),
+            changed(ref, Status.CANCELED),
+            moments=(0, 5, 5),
+        ),
+    )
+    assert found == {(False, "CANCELED", None, "CANCELED", START + 5 * SECOND, START)}
+
+
+async def test_a_canceled_message_is_never_put_back_to_work(service: Service) -> None:
+    ref = reference()
+    await service.hear(accepted(ref), MessageDispatchCanceled(ref=ref, canceled_at=START))
     row = await service.row()
     assert (row.accepted, row.look_at) == (None, None)
     assert row.closed_at is not None

@@ -4,7 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
-from api.access.domain import Caller
+from api.access.domain import Caller, KeyScope
+from api.limits.domain import Allowance
 from api.numbers.domain import Number
 from api.templates.domain import Template
 from contracts.ids import uuid7
@@ -34,8 +35,9 @@ CALLER = Caller(
     tenant_id=uuid7(),
     project_id=PROJECT_ID,
     production_approved=True,
-    bound=False,
+    scope=KeyScope.DEFAULT,
     number=NUMBER,
+    allowance=Allowance(),
 )
 TESTER = replace(CALLER, environment=Environment.TEST, production_approved=False)
 TEMPLATE = Template(

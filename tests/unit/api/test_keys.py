@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.access.domain import Caller, KeyParts, admit, parse_key
+from api.access.domain import Caller, KeyParts, KeyScope, admit, parse_key
+from api.limits.domain import Allowance
 from api.refusals import Refusal, RefusedError
 from contracts.values import Environment
 
@@ -21,8 +22,9 @@ def holder(parts: KeyParts) -> Caller:
         tenant_id=CALLER.tenant_id,
         project_id=CALLER.project_id,
         production_approved=True,
-        bound=False,
+        scope=KeyScope.DEFAULT,
         number=None,
+        allowance=Allowance(),
     )
 
 

@@ -8,6 +8,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from chassis.telemetry import tracing as tracing_module
 from chassis.telemetry.tracing import SpanKind, configure_tracing, current_traceparent, span
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -81,3 +82,22 @@ def test_a_failure_is_marked_by_type_without_its_message(exported: InMemorySpanE
     assert not finished.status.is_ok
     assert finished.events == ()
     assert "5511987654321" not in finished.to_json()
+
+
+def test_without_an_exporter_work_still_has_a_trace_that_is_continued(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracing_module._state, "exports", False)
+    with span("new"):
+        outer = current_traceparent()
+        assert outer is not None
+        with span("inner") as inner:
+            assert not inner.is_recording()
+            assert current_traceparent() not in (None, outer)
+            assert str(current_traceparent())[:35] == outer[:35]
+        assert current_traceparent() == outer
+    with span("given", parent=PARENT):
+        continued = current_traceparent()
+        assert continued is not None
+        assert continued[:35] == PARENT[:35]
+        assert continued[-2:] == PARENT[-2:]
+        assert continued != PARENT
+    assert current_traceparent() is None

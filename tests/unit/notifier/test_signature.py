@@ -45,7 +45,7 @@ def test_a_secret_is_prefixed_padded_base64() -> None:
 
 def test_an_independent_receiver_accepts_the_headers() -> None:
     now = datetime.now(UTC)
-    headers = headers_of(delivery_id=UUID(int=7), event="message.sent", secret=SECRET, body=BODY, now=now)
+    headers = headers_of(delivery_id=UUID(int=7), event="message.sent", secrets=[SECRET], body=BODY, now=now)
     Webhook(SECRET).verify(BODY, dict(headers))
     assert headers["webhook-id"] == headers["x-pilot-status-delivery"] == str(UUID(int=7))
     assert headers["x-pilot-status-signature"] == pilot_signature(SECRET, BODY)
@@ -59,3 +59,12 @@ def test_an_independent_receiver_accepts_the_headers() -> None:
         "x-pilot-status-event",
         "x-pilot-status-signature",
     }
+
+
+def test_both_secrets_are_accepted_while_one_replaces_the_other() -> None:
+    now, new = datetime.now(UTC), secret_text(bytes(range(32, 64)))
+    headers = headers_of(delivery_id=UUID(int=7), event="message.sent", secrets=[new, SECRET], body=BODY, now=now)
+    Webhook(new).verify(BODY, dict(headers))
+    Webhook(SECRET).verify(BODY, dict(headers))
+    assert headers["x-pilot-status-signature"] == pilot_signature(new, BODY)
+    assert headers["x-pilot-status-signature-previous"] == pilot_signature(SECRET, BODY)

@@ -5,17 +5,18 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import orjson
-from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from chassis.problems import Problem
+from chassis.problems import Problem, header
 from chassis.validation import MALFORMED_JSON, explain_broken_json
 
 BODY_BYTES_MAX: Final = 1024 * 1024
 BODY_TIMEOUT_SECONDS: Final = 20.0
 _BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _ESCAPED_NUL: Final = b"\\u0000"
+JSON_BODY_KEY: Final = "json_body"
+"""Where an ASGI scope keeps a body that is known to be JSON; `receive` gives it as well."""
 
 
 class BodyGuard:
@@ -38,6 +39,7 @@ class BodyGuard:
         body = await read_body(scope, receive, bytes_max=self._bytes_max)
         if body and _is_json(scope):
             require_json(body)
+            scope[JSON_BODY_KEY] = body
         await self._app(scope, _replay(body, receive), send)
 
 
@@ -45,7 +47,7 @@ async def read_body(
     scope: Scope, receive: Receive, *, bytes_max: int, timeout_seconds: float = BODY_TIMEOUT_SECONDS
 ) -> bytes:
     """The whole body; raises `Problem` 413 beyond `bytes_max` without keeping more, 408 when it does not arrive."""
-    declared = Headers(scope=scope).get("content-length", "0")
+    declared = header(scope, b"content-length") or b"0"
     if declared.isdigit() and int(declared) > bytes_max:
         raise _too_large(bytes_max)
     chunks: list[bytes] = []
@@ -111,8 +113,11 @@ def _has_no_body(scope: Scope) -> bool:
 
 
 def _is_json(scope: Scope) -> bool:
-    kind = Headers(scope=scope).get("content-type", "application/json").partition(";")[0].strip().lower()
-    return kind == "application/json" or kind.endswith("+json")
+    given = header(scope, b"content-type")
+    if given is None or given == b"application/json":
+        return True
+    kind = given.partition(b";")[0].strip().lower()
+    return kind == b"application/json" or kind.endswith(b"+json")
 
 
 def _too_large(bytes_max: int) -> Problem:

@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from sqlalchemy import CursorResult, Executable, Table, insert, text
+from sqlalchemy import CursorResult, Executable, Table, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from chassis.outbox import outgoing_rows
+from chassis.outbox import insert_outgoing, outgoing_columns
 from contracts.statement import Statement
 
 TRANSIENT_SQLSTATES = ("08", "40", "53", "55P03", "57")
@@ -48,7 +48,7 @@ class Database:
 
     def __init__(self, url: str, *, outbox: Table | None = None, pool_size: int = 10, name: str = "service") -> None:
         self._outbox = outbox
-        self._insert_outgoing = insert(outbox) if outbox is not None else None
+        self._insert_outgoing = insert_outgoing(outbox) if outbox is not None else None
         self._wake: Callable[[], None] | None = None
         self.engine = open_engine(url, pool_size=pool_size, name=name)
 
@@ -76,7 +76,7 @@ class Database:
             return
         if self._outbox is None or self._insert_outgoing is None:
             raise RuntimeError("this database has no outbox to speak through")
-        await connection.execute(self._insert_outgoing, outgoing_rows(transaction.emitted))
+        await connection.execute(self._insert_outgoing, outgoing_columns(transaction.emitted))
         if self._wake is None:
             await connection.execute(text("SELECT pg_notify(:channel, '')"), {"channel": notify_channel(self._outbox)})
 

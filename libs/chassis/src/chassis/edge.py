@@ -11,7 +11,7 @@ from prometheus_client import Counter, Gauge, Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from chassis.health import QUIET_PATHS
-from chassis.problems import REQUEST_ID_KEY, Problem, render
+from chassis.problems import REQUEST_ID_KEY, Problem, header, render
 from chassis.telemetry.logs import get_logger
 from chassis.telemetry.metrics import LATENCY_BUCKETS, registry
 from chassis.telemetry.tracing import SpanKind, span
@@ -104,7 +104,7 @@ def route_template(scope: Scope) -> str:
 
 
 def _server_span(scope: Scope) -> AbstractContextManager[Span]:
-    parent = _header(scope, b"traceparent")
+    parent = header(scope, b"traceparent")
     return span(
         f"{_method(scope)} http",
         parent=parent.decode("ascii", "replace") if parent is not None else None,
@@ -149,17 +149,10 @@ def _overloaded() -> Problem:
 
 
 def _request_id(scope: Scope) -> str:
-    given = _header(scope, b"x-request-id")
+    given = header(scope, b"x-request-id")
     if given is not None and _REQUEST_ID.fullmatch(given):
         return given.decode("ascii")
     return str(uuid7())
-
-
-def _header(scope: Scope, name: bytes) -> bytes | None:
-    for key, value in scope["headers"]:
-        if key == name:
-            return bytes(value)
-    return None
 
 
 def _method(scope: Scope) -> str:

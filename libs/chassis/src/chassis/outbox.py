@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import (
+    ARRAY,
     BigInteger,
     Column,
     DateTime,
+    Executable,
     Identity,
     LargeBinary,
     MetaData,
@@ -14,7 +16,9 @@ from sqlalchemy import (
     Table,
     Text,
     Uuid,
+    bindparam,
     func,
+    text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
@@ -51,18 +55,33 @@ def outbox_table(metadata: MetaData) -> Table:
     )
 
 
-def outgoing_rows(statements: Sequence[Statement]) -> list[dict[str, Any]]:
-    """Rows for the outbox; the trace that said them is kept so that it continues on the other side."""
+def insert_outgoing(outbox: Table) -> Executable:
+    """Stores `outgoing_columns` in their order: one statement of one row, whatever the number of rows."""
+    target = f"{outbox.schema}.{outbox.name}" if outbox.schema else outbox.name
+    return text(f"""
+        INSERT INTO {target} (statement_id, exchange, routing_key, type, body, headers)
+        SELECT s.statement_id, s.exchange, s.routing_key, s.type, s.body, :headers
+        FROM unnest(:statement_ids, :exchanges, :routing_keys, :types, :bodies) WITH ORDINALITY
+            AS s(statement_id, exchange, routing_key, type, body, place)
+        ORDER BY s.place
+    """).bindparams(  # noqa: S608 (a table's own name)
+        bindparam("headers", type_=JSONB),
+        bindparam("statement_ids", type_=ARRAY(Uuid)),
+        bindparam("exchanges", type_=ARRAY(Text)),
+        bindparam("routing_keys", type_=ARRAY(Text)),
+        bindparam("types", type_=ARRAY(Text)),
+        bindparam("bodies", type_=ARRAY(LargeBinary)),
+    )
+
+
+def outgoing_columns(statements: Sequence[Statement]) -> dict[str, Any]:
+    """What to store; the trace that said it is kept so that it continues on the other side."""
     traceparent = current_traceparent()
-    headers = {"traceparent": traceparent} if traceparent else {}
-    return [
-        {
-            "statement_id": uuid7(),
-            "exchange": statement.EXCHANGE,
-            "routing_key": statement.routing_key(),
-            "type": statement.TYPE,
-            "body": statement.body(),
-            "headers": headers,
-        }
-        for statement in statements
-    ]
+    return {
+        "headers": {"traceparent": traceparent} if traceparent else {},
+        "statement_ids": [uuid7() for _ in statements],
+        "exchanges": [statement.EXCHANGE for statement in statements],
+        "routing_keys": [statement.routing_key() for statement in statements],
+        "types": [statement.TYPE for statement in statements],
+        "bodies": [statement.body() for statement in statements],
+    }

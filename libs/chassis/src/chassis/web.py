@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import uvicorn
 from fastapi import FastAPI
+from starlette.middleware import Middleware
 
 from chassis import problems
 from chassis.body_guard import BODY_BYTES_MAX, BodyGuard
@@ -60,6 +61,11 @@ def create_app(
     app.add_middleware(Edge, concurrency_max=concurrency_max)
     app.router.routes.extend(health.routes())
     return app
+
+
+def add_shortcut(app: FastAPI, shortcut: Any, **settings: Any) -> None:
+    """Let an ASGI middleware answer what it can, inside of all that `create_app` adds and before any routing."""
+    app.user_middleware.append(Middleware(shortcut, **settings))
 
 
 class WebServer:

@@ -81,3 +81,101 @@ class Rejected(Question):
     code: str = Field(max_length=100)
     message: str = Field(max_length=500)
     field: str | None = None
+
+
+class FindEndpoint(Question):
+    """One endpoint of a tenant, or of one number of it; answered with `EndpointFound`, or `Rejected`."""
+
+    TYPE: ClassVar[str] = "endpoint.find.v1"
+
+    tenant_id: UUID
+    number_id: UUID | None = None
+    endpoint_id: UUID
+
+
+class ChangeEndpoint(Question):
+    """What is None stays; `events` replaces the whole selection. Answered with `EndpointFound`, or `Rejected`."""
+
+    TYPE: ClassVar[str] = "endpoint.change.v1"
+
+    tenant_id: UUID
+    number_id: UUID | None = None
+    endpoint_id: UUID
+    name: str | None = Field(default=None, min_length=1, max_length=100)
+    url: str | None = Field(default=None, min_length=1, max_length=2_048)
+    active: bool | None = None
+    events: tuple[str, ...] | None = Field(default=None, max_length=50)
+
+
+class DeleteEndpoint(Question):
+    """For good, with its log; answered with `EndpointFound`, as it was, or `Rejected`."""
+
+    TYPE: ClassVar[str] = "endpoint.delete.v1"
+
+    tenant_id: UUID
+    number_id: UUID | None = None
+    endpoint_id: UUID
+
+
+class RotateSecret(Question):
+    """A new signing secret beside the old one, which signs along for a while; answered with `SecretRotated`."""
+
+    TYPE: ClassVar[str] = "endpoint.rotate_secret.v1"
+
+    tenant_id: UUID
+    number_id: UUID | None = None
+    endpoint_id: UUID
+
+
+class ListDeliveryLog(Question):
+    """Attempts at an endpoint, of one event if given; answered with `DeliveryLog`, or `Rejected`."""
+
+    TYPE: ClassVar[str] = "endpoint.list_delivery_log.v1"
+
+    tenant_id: UUID
+    number_id: UUID | None = None
+    endpoint_id: UUID
+    event: str | None = Field(default=None, max_length=100)
+    limit: int = Field(default=50, ge=1, le=50)
+
+
+class EndpointFound(Question):
+    """An endpoint without its secret."""
+
+    TYPE: ClassVar[str] = "endpoint.found.v1"
+
+    endpoint: Endpoint
+
+
+class SecretRotated(Question):
+    """The new signing secret, shown this once, sealed like that of `EndpointRegistered`; the old one ends as said."""
+
+    TYPE: ClassVar[str] = "endpoint.secret_rotated.v1"
+
+    endpoint: Endpoint
+    sealed_secret: Sealed
+    previous_valid_until: AwareDatetime
+
+
+class LoggedAttempt(Value):
+    """One attempt. Payload and response are sealed with the delivery id as associated data."""
+
+    delivery_id: UUID
+    attempt: int = Field(ge=1)
+    event: str
+    succeeded: bool
+    status: int | None = None
+    problem: str | None = None
+    sealed_payload: Sealed
+    sealed_response: Sealed | None = None
+    duration_ms: int = Field(ge=0)
+    started_at: AwareDatetime
+
+
+class DeliveryLog(Question):
+    """Attempts, newest first."""
+
+    TYPE: ClassVar[str] = "endpoint.delivery_log.v1"
+
+    number_id: UUID
+    attempts: tuple[LoggedAttempt, ...]

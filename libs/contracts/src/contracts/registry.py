@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from contracts import commands, facts, questions
+from contracts import commands, dispatch_questions, facts, questions
 from contracts.statement import Statement
 
 API, DISPATCHER, STATUS_INGEST, NOTIFIER, RECONCILER = "api", "dispatcher", "status-ingest", "notifier", "reconciler"
@@ -30,6 +30,7 @@ ENTRIES = (
     Entry(facts.MessageDeferred, (DISPATCHER,), (API, RECONCILER)),
     Entry(facts.MessageUncertain, (DISPATCHER,), (API, RECONCILER)),
     Entry(facts.MessageDispatchFailed, (DISPATCHER,), (API, RECONCILER)),
+    Entry(facts.MessageDispatchCanceled, (DISPATCHER,), (API, RECONCILER)),
     Entry(facts.MessageStatusChanged, (API,), (NOTIFIER, RECONCILER)),
     Entry(facts.MessageLost, (RECONCILER,), (API,)),
     Entry(facts.ReceiptRecorded, (STATUS_INGEST,), (API,)),
@@ -39,10 +40,24 @@ ENTRIES = (
     Entry(facts.WebhookDelivered, (NOTIFIER,), (API,)),
     Entry(facts.WebhookExhausted, (NOTIFIER,), (API,)),
     Entry(commands.RequeueMessage, (RECONCILER,), (DISPATCHER,)),
+    Entry(dispatch_questions.CancelMessages, (API,), (DISPATCHER,)),
+    Entry(dispatch_questions.MessagesCanceled, (DISPATCHER,), (API,)),
+    Entry(dispatch_questions.ExplainMessage, (API,), (DISPATCHER,)),
+    Entry(dispatch_questions.MessageExplained, (DISPATCHER,), (API,)),
+    Entry(dispatch_questions.DescribeLane, (API,), (DISPATCHER,)),
+    Entry(dispatch_questions.LaneDescribed, (DISPATCHER,), (API,)),
     Entry(questions.RegisterEndpoint, (API,), (NOTIFIER,)),
     Entry(questions.ListEndpoints, (API,), (NOTIFIER,)),
     Entry(questions.EndpointRegistered, (NOTIFIER,), (API,)),
     Entry(questions.Endpoints, (NOTIFIER,), (API,)),
+    Entry(questions.FindEndpoint, (API,), (NOTIFIER,)),
+    Entry(questions.ChangeEndpoint, (API,), (NOTIFIER,)),
+    Entry(questions.DeleteEndpoint, (API,), (NOTIFIER,)),
+    Entry(questions.RotateSecret, (API,), (NOTIFIER,)),
+    Entry(questions.ListDeliveryLog, (API,), (NOTIFIER,)),
+    Entry(questions.EndpointFound, (NOTIFIER,), (API,)),
+    Entry(questions.SecretRotated, (NOTIFIER,), (API,)),
+    Entry(questions.DeliveryLog, (NOTIFIER,), (API,)),
     Entry(questions.Rejected, (NOTIFIER,), (API,)),
 )
 

@@ -40,6 +40,7 @@ API_MESSAGES = _facts(
     "message.deferred",
     "message.uncertain",
     "message.dispatch_failed",
+    "message.dispatch_canceled",
     "message.lost",
     "receipt.recorded",
 )
@@ -57,6 +58,7 @@ RECONCILER_MESSAGES = _facts(
     "message.deferred",
     "message.uncertain",
     "message.dispatch_failed",
+    "message.dispatch_canceled",
     "message.status_changed",
 )
 

@@ -6,15 +6,18 @@ from pathlib import Path
 from api.access.tables import API_KEYS
 from api.accounts.tables import TENANTS
 from api.app import serve
+from api.limits.tables import PLANS
 from api.messages.tables import MESSAGES
 from api.numbers.tables import NUMBERS
+from api.optins.tables import OPT_INS
+from api.profiles.tables import PROFILES
 from api.tables import METADATA
 from api.templates.tables import TEMPLATES
 from chassis.command_line import Commands, main
 from chassis.migrations import Migrations
 from contracts.registry import API
 
-RESOURCES = (TENANTS, NUMBERS, TEMPLATES, API_KEYS, MESSAGES)
+RESOURCES = (TENANTS, PLANS, PROFILES, OPT_INS, NUMBERS, TEMPLATES, API_KEYS, MESSAGES)
 """Importing their tables is what fills the metadata."""
 
 

@@ -12,7 +12,17 @@ class Settings(ServiceSettings):
     """Opens /v1/admin."""
     ingest_url: str | None = Field(default=None, max_length=2_048)
     """Where gateways post their webhooks, credential included; set on a gateway when a number is registered."""
+    gateway_url: str | None = Field(default=None, pattern=r"^https?://", max_length=2_048)
+    gateway_api_key: SecretStr | None = None
+    """Where numbers of clients are created, and the global key there; without them clients cannot create numbers."""
     accept_linger_ms: float = Field(default=1.0, ge=0, le=50)
     accept_batch_max: int = Field(default=200, ge=1, le=1_000)
     configuration_ttl_seconds: float = Field(default=2.0, ge=0, le=5)
+    whatsapp_optin_validation_enabled: str = Field(default="enabled", max_length=20)
+    """`disabled` lets LIVE sends from the platform's number pass without the recipient's consent."""
     question_timeout_seconds: float = Field(default=3.0, gt=0, le=30)
+
+    @property
+    def opt_in_enabled(self) -> bool:
+        """Whether consent is asked for; only a clear no turns it off."""
+        return self.whatsapp_optin_validation_enabled.lower() not in ("disabled", "false", "0", "off", "no")

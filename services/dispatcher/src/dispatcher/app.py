@@ -5,21 +5,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from chassis.answers import Answerer
 from chassis.dynamic_consumers import DynamicConsumers
 from chassis.foundation import AtStop, Foundation
 from chassis.group_commit import GroupCommit
 from chassis.loop import Loop
 from chassis.topology import Topology
 from contracts.registry import DISPATCHER, decode
-from contracts.topology import DEAD, DEAD_LETTERS, EXCHANGES, QUEUES
+from contracts.topology import DEAD, DEAD_LETTERS, EXCHANGES, QUEUES, question_queue
 from dispatcher.domain.rules import Rules
 from dispatcher.jobs.dispatching import Dispatching
 from dispatcher.jobs.loops import LANES_SECONDS, LOOK_SECONDS, PURGE_SECONDS, SAMPLE_SECONDS, Steps
 from dispatcher.settings import Settings
-from dispatcher.subscribers import Subscribers
+from dispatcher.subscribers import Subscribers, answer_with
 from dispatcher.tables import outbox
 from dispatcher.usecases.bind_echoes import ObserveEchoes
+from dispatcher.usecases.cancel_messages import CancelJobs
 from dispatcher.usecases.dispatch_due import CarryOut, ClaimDue
+from dispatcher.usecases.explain_message import DescribeNumber, ExplainJob
 from dispatcher.usecases.keep_house import ListLanes, PurgeOld, SampleJobs
 from dispatcher.usecases.leases import ExpireLeases, LeaseBook, RenewLeases
 from dispatcher.usecases.look_up import LookUp
@@ -83,6 +86,7 @@ class Assembly:
         self._wake_claiming, self._wake_lanes = Wake(), Wake()
         self._dispatching = self._build_dispatching()
         self._subscribers = self._build_subscribers()
+        self._answerer = self._build_answerer()
         self._consumers = DynamicConsumers(
             settings.broker_url.get_secret_value(),
             service=DISPATCHER,
@@ -109,6 +113,7 @@ class Assembly:
             *loops,
             self._dispatching,
             self._consumers,
+            self._answerer,
         )
 
     def _build_dispatching(self) -> Dispatching:
@@ -135,6 +140,17 @@ class Assembly:
             locate_message=LocateMessage(database=database, rules=self._rules, wake=wake),
             take_in=TakeIn(commits=self._intake, wake=wake),
             observing_echoes=self._echoes,
+        )
+
+    def _build_answerer(self) -> Answerer:
+        database = self._database
+        return Answerer(
+            self._settings.broker_url.get_secret_value(),
+            question_queue(DISPATCHER),
+            answer_with(
+                CancelJobs(database=database), ExplainJob(database=database), DescribeNumber(database=database)
+            ),
+            on_fatal=self._foundation.runner.fail,
         )
 
     def _build_loops(self) -> list[Loop]:
@@ -168,7 +184,7 @@ class Assembly:
         ]
 
     async def _lanes_problem(self) -> str | None:
-        return self._consumers.problem()
+        return self._consumers.problem() or self._answerer.problem()
 
     async def _close_gateway(self) -> None:
         await self._sender.aclose()

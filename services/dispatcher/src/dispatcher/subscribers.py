@@ -3,13 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from chassis.answers import AnswerHandler
 from chassis.broker import Broker
 from chassis.deliveries import Heard
 from chassis.group_commit import GroupCommit
+from contracts.answers import answer_body
 from contracts.commands import RequeueMessage
+from contracts.dispatch_questions import CancelMessages, DescribeLane, ExplainMessage
 from contracts.facts import EchoObserved, MessageAccepted, NumberConfigured, NumberConnectionChanged
-from contracts.registry import UnreadableError
+from contracts.registry import UnreadableError, decode
 from contracts.topology import DISPATCHER_COMMANDS, DISPATCHER_ECHOES, DISPATCHER_NUMBERS
+from dispatcher.usecases.cancel_messages import CancelJobs
+from dispatcher.usecases.explain_message import DescribeNumber, ExplainJob
 from dispatcher.usecases.take_in import LocateMessage, TakeIn
 from dispatcher.usecases.watch_lanes import ConfigureLane, ObserveConnection
 
@@ -58,3 +63,20 @@ class Subscribers:
         if len(accepted) != len(batch):
             raise UnreadableError("not an accepted message")
         await self.take_in(accepted)
+
+
+def answer_with(cancel: CancelJobs, explain: ExplainJob, describe: DescribeNumber) -> AnswerHandler:
+    """Answers every question to the dispatcher."""
+
+    async def answer(kind: str, body: bytes) -> bytes:
+        match decode(kind, body):
+            case CancelMessages() as asked:
+                return answer_body(await cancel(asked))
+            case ExplainMessage() as asked:
+                return answer_body(await explain(asked))
+            case DescribeLane() as asked:
+                return answer_body(await describe(asked))
+            case _:
+                raise UnreadableError("not a question for the dispatcher")
+
+    return answer

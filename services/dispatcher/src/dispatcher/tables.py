@@ -116,6 +116,13 @@ Index("ix_jobs_scheduled", jobs.c.due_at, postgresql_where=text("state = 'SCHEDU
 Index("ix_jobs_leased", jobs.c.lease_until, postgresql_where=text("state = 'IN_FLIGHT'"))
 Index("ix_jobs_unchecked", jobs.c.next_check_at, postgresql_where=text("state = 'UNCERTAIN'"))
 Index("ix_jobs_suspects", jobs.c.instance, jobs.c.recipient_hash, jobs.c.text_hash, postgresql_where=text(SUSPECTS))
+Index(
+    "ix_jobs_waiting",
+    jobs.c.instance,
+    jobs.c.priority,
+    jobs.c.state,
+    postgresql_where=text("state IN ('SCHEDULED', 'UNCERTAIN')"),
+)
 Index("ix_jobs_deadline", jobs.c.deliver_until, postgresql_where=text("state IN ('READY', 'SCHEDULED')"))
 Index("ix_jobs_key", jobs.c.instance, jobs.c.key_id, postgresql_where=text("key_id IS NOT NULL"))
 Index("ix_jobs_finished", jobs.c.finished_at, postgresql_where=text("finished_at IS NOT NULL"))

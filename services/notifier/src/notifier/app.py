@@ -18,14 +18,16 @@ from contracts.topology import DEAD, DEAD_LETTERS, EXCHANGES, NOTIFIER_MESSAGES,
 from notifier.adapters import GuardedPoster, target_check
 from notifier.domain.schedule import Schedule
 from notifier.domain.settlement import Settlement
-from notifier.jobs import Sending, forgetting, measuring, taking_back
+from notifier.jobs import Sending, forgetting, forgetting_deleted, measuring, taking_back
 from notifier.settings import Settings
 from notifier.store.claims import Bounds
 from notifier.subscribers import PREFETCH, answer_with, on_status_changed
 from notifier.tables import outbox
 from notifier.usecases.deliver_webhook import DeliverWebhook
+from notifier.usecases.forget_deleted import ForgetDeleted
 from notifier.usecases.forget_old import ForgetOld
 from notifier.usecases.list_endpoints import ListWebhooks
+from notifier.usecases.manage_endpoint import ManageWebhook
 from notifier.usecases.measure_backlog import MeasureBacklog
 from notifier.usecases.plan_deliveries import PlanDeliveries
 from notifier.usecases.register_endpoint import RegisterWebhook
@@ -68,6 +70,7 @@ def _stages(foundation: Foundation, settings: Settings, ring: KeyRing, poster: G
     loops = [
         taking_back(deliver, interval_seconds=settings.webhook_lease_seconds / 6),
         forgetting(forget),
+        forgetting_deleted(ForgetDeleted(database=database, clock=utc_now)),
         measuring(MeasureBacklog(database=database, clock=utc_now)),
     ]
     return [settlements, plans, *loops, sending, answerer]
@@ -98,16 +101,13 @@ def _deliver(
 
 
 def _answerer(foundation: Foundation, settings: Settings, ring: KeyRing) -> Answerer:
-    register = RegisterWebhook(
-        database=foundation.database,
-        ring=ring,
-        refusal_of=target_check(allow_private=settings.allow_private_endpoints),
-        clock=utc_now,
-    )
+    database, refusal_of = foundation.database, target_check(allow_private=settings.allow_private_endpoints)
+    register = RegisterWebhook(database=database, ring=ring, refusal_of=refusal_of, clock=utc_now)
+    manage = ManageWebhook(database=database, ring=ring, refusal_of=refusal_of, clock=utc_now)
     answerer = Answerer(
         settings.broker_url.get_secret_value(),
         question_queue(NOTIFIER),
-        answer_with(register, ListWebhooks(database=foundation.database)),
+        answer_with(register, ListWebhooks(database=database), manage),
         on_fatal=foundation.runner.fail,
     )
 

@@ -6,6 +6,7 @@ from chassis.loop import Loop
 from chassis.telemetry.logs import get_logger
 from notifier.domain.delivery import Claimed
 from notifier.usecases.deliver_webhook import DeliverWebhook
+from notifier.usecases.forget_deleted import ForgetDeleted
 from notifier.usecases.forget_old import ForgetOld
 from notifier.usecases.measure_backlog import MeasureBacklog
 
@@ -70,6 +71,11 @@ def taking_back(deliver: DeliverWebhook, *, interval_seconds: float) -> Loop:
 def forgetting(forget: ForgetOld) -> Loop:
     """Works off retention."""
     return Loop("forgetting", forget.__call__, interval_seconds=300)
+
+
+def forgetting_deleted(forget: ForgetDeleted) -> Loop:
+    """Removes what is left of deleted endpoints."""
+    return Loop("forgetting-deleted", forget.__call__, interval_seconds=60)
 
 
 def measuring(measure: MeasureBacklog) -> Loop:

@@ -7,10 +7,20 @@ from chassis.deliveries import Heard
 from chassis.group_commit import GroupCommit
 from contracts.answers import answer_body
 from contracts.facts import MessageStatusChanged
-from contracts.questions import ListEndpoints, RegisterEndpoint
+from contracts.questions import (
+    ChangeEndpoint,
+    DeleteEndpoint,
+    FindEndpoint,
+    ListDeliveryLog,
+    ListEndpoints,
+    RegisterEndpoint,
+    RotateSecret,
+)
 from contracts.registry import UnreadableError, decode
+from contracts.statement import Statement
 from notifier.domain.endpoints import EVENT_OF
 from notifier.usecases.list_endpoints import ListWebhooks
+from notifier.usecases.manage_endpoint import ManageWebhook
 from notifier.usecases.register_endpoint import RegisterWebhook
 
 PREFETCH = 100
@@ -32,16 +42,29 @@ def on_status_changed(
     return hear
 
 
-def answer_with(register: RegisterWebhook, listing: ListWebhooks) -> AnswerHandler:
+def answer_with(register: RegisterWebhook, listing: ListWebhooks, manage: ManageWebhook) -> AnswerHandler:
     """Answers every question about endpoints."""
 
-    async def answer(kind: str, body: bytes) -> bytes:
-        match decode(kind, body):
-            case RegisterEndpoint() as asked:
-                return answer_body(await register(asked))
-            case ListEndpoints() as asked:
-                return answer_body(await listing(asked))
+    async def carry_out(asked: Statement) -> Statement:
+        match asked:
+            case RegisterEndpoint():
+                return await register(asked)
+            case ListEndpoints():
+                return await listing(asked)
+            case FindEndpoint():
+                return await manage.find(asked)
+            case ChangeEndpoint():
+                return await manage.change(asked)
+            case DeleteEndpoint():
+                return await manage.delete(asked)
+            case RotateSecret():
+                return await manage.rotate(asked)
+            case ListDeliveryLog():
+                return await manage.log(asked)
             case _:
                 raise UnreadableError("not a question for the notifier")
+
+    async def answer(kind: str, body: bytes) -> bytes:
+        return answer_body(await carry_out(decode(kind, body)))
 
     return answer

@@ -37,6 +37,8 @@ endpoints = Table(
     Column("url", Text, nullable=False),
     Column("events", ARRAY(Text), nullable=False),
     Column("sealed_secret", Text, nullable=False),
+    Column("previous_sealed_secret", Text),
+    Column("previous_secret_until", DateTime(timezone=True)),
     Column("active", Boolean, nullable=False, server_default=text("true")),
     Column("disabled_reason", Text),
     Column("in_flight", Integer, nullable=False, server_default="0"),
@@ -45,11 +47,13 @@ endpoints = Table(
     Column("last_triggered_at", DateTime(timezone=True)),
     Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
     Column("updated_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Column("deleted_at", DateTime(timezone=True)),
     CheckConstraint("in_flight >= 0", name="in_flight"),
     postgresql_with={**QUEUE_STORAGE, "fillfactor": 70},
 )
 Index("ix_endpoints_number_id", endpoints.c.number_id)
 Index("ix_endpoints_tenant_id", endpoints.c.tenant_id)
+Index("ix_endpoints_deleted", endpoints.c.endpoint_id, postgresql_where=endpoints.c.deleted_at.is_not(None))
 
 deliveries = Table(
     "deliveries",

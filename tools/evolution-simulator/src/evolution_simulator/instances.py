@@ -44,6 +44,8 @@ class Instance:
     number: str
     integration: str = "WHATSAPP-BAILEYS"
     state: State = State.OPEN
+    paired: bool = True
+    """Whether a phone has scanned its code; without that it stays connecting until its state is set to open."""
     webhook: Webhook | None = None
     created_at: str
 
@@ -81,6 +83,10 @@ class Registry:
         self._by_name[instance.name] = instance
         self._save()
         return instance
+
+    def remove(self, name: str) -> None:
+        del self._by_name[name]
+        self._save()
 
     def begin(self, name: str, token: str, webhook_url: str | None) -> Instance:
         """Have an instance given at start, keeping what an earlier run remembered about it."""

@@ -71,7 +71,7 @@ class Simulator:
 
     def change_state(self, instance: Instance, state: State, *, silent: bool = False) -> Instance:
         """Connect or disconnect a number; told as a final close, unless silent as a transient drop is."""
-        changed = self.registry.put(replace(instance, state=state))
+        changed = self.registry.put(replace(instance, state=state, paired=instance.paired or state is State.OPEN))
         if silent:
             return changed
         reason = _FINAL_CLOSE_REASON if state is State.CLOSE else 200

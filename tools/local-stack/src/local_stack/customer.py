@@ -22,6 +22,7 @@ class Received:
     event: str
     message_id: str
     verified: bool
+    endpoint: str
     body: bytes = field(repr=False)
 
 
@@ -31,6 +32,7 @@ class WebhookReceiver:
     def __init__(self) -> None:
         self.secrets: dict[str, str] = {}
         self.received: list[Received] = []
+        self._refusals: dict[str, int] = {}
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
@@ -52,19 +54,29 @@ class WebhookReceiver:
             thread.join(timeout=5)
             self._server.server_close()
 
-    def accept(self, path: str, headers: dict[str, str], body: bytes) -> None:
-        """Note a POST and whether it is genuine."""
-        secret = self.secrets.get(path.rsplit("/", 1)[-1])
+    def refuse(self, endpoint: str, *, times: int) -> None:
+        """Answer the next POSTs to an endpoint with 500; they are noted all the same."""
+        with self._lock:
+            self._refusals[endpoint] = times
+
+    def accept(self, path: str, headers: dict[str, str], body: bytes) -> int:
+        """Note a POST and whether it is genuine; the status to answer with."""
+        endpoint = path.rsplit("/", 1)[-1]
+        secret = self.secrets.get(endpoint)
         payload: dict[str, Any] = json.loads(body)
         received = Received(
             webhook_id=headers.get("webhook-id", ""),
             event=str(payload.get("event", "")),
             message_id=str(payload.get("data", {}).get("id", "")),
             verified=secret is not None and genuine(secret, headers, body),
+            endpoint=endpoint,
             body=body,
         )
         with self._lock:
             self.received.append(received)
+            refusals = self._refusals.get(endpoint, 0)
+            self._refusals[endpoint] = max(0, refusals - 1)
+        return 500 if refusals else 204
 
     def snapshot(self) -> list[Received]:
         """Everything received so far, in order of arrival."""
@@ -87,8 +99,8 @@ def _handler(receiver: WebhookReceiver) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             length = min(int(self.headers.get("content-length", "0")), BODY_BYTES_MAX)
             body = self.rfile.read(length)
-            receiver.accept(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
-            self.send_response(204)
+            status = receiver.accept(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+            self.send_response(status)
             self.end_headers()
 
         def log_message(self, format: str, *args: object) -> None:

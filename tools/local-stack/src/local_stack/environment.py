@@ -87,7 +87,12 @@ def ingest_url(ports: Ports, credentials: Credentials) -> str:
 def _own_environment(service: Service, *, ports: Ports, credentials: Credentials) -> dict[str, str]:
     match service:
         case Service.API:
-            return {"OPERATOR_KEY": credentials.operator_key, "INGEST_URL": ingest_url(ports, credentials)}
+            return {
+                "OPERATOR_KEY": credentials.operator_key,
+                "INGEST_URL": ingest_url(ports, credentials),
+                "GATEWAY_URL": ports.gateway_url,
+                "GATEWAY_API_KEY": credentials.gateway_key,
+            }
         case Service.STATUS_INGEST:
             return {"INGEST_TOKEN": credentials.ingest_token}
         case Service.NOTIFIER:

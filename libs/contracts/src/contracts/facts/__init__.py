@@ -3,6 +3,7 @@
 from contracts.facts.messages import (
     MessageAccepted,
     MessageDeferred,
+    MessageDispatchCanceled,
     MessageDispatched,
     MessageDispatchFailed,
     MessageLost,
@@ -17,6 +18,7 @@ __all__ = [
     "EchoObserved",
     "MessageAccepted",
     "MessageDeferred",
+    "MessageDispatchCanceled",
     "MessageDispatchFailed",
     "MessageDispatched",
     "MessageLost",

@@ -93,6 +93,14 @@ class MessageDispatchFailed(MessageFact):
     failed_at: AwareDatetime
 
 
+class MessageDispatchCanceled(MessageFact):
+    """The message will never be sent, because it was canceled before any call to the gateway. Said by dispatcher."""
+
+    TYPE: ClassVar[str] = "message.dispatch_canceled.v1"
+
+    canceled_at: AwareDatetime
+
+
 class MessageStatusChanged(MessageFact):
     """The public status moved, once per transition; `version` grows by one with each. Said by api alone."""
 

@@ -5,12 +5,15 @@ from gateways.evolution.exchange import Timeouts
 from gateways.evolution.instances import (
     EvolutionInstances,
     GatewayAccessDeniedError,
+    Group,
     InstanceCallError,
     InstanceInfo,
     InstanceNameTakenError,
     InstanceNotFoundError,
+    InstanceTimeoutError,
 )
 from gateways.evolution.lookup import EvolutionLookup
+from gateways.evolution.pairing import Pairing
 from gateways.evolution.payloads import clean_text, clean_texts, instance_of, labels_of, strip_credentials
 from gateways.evolution.send import EvolutionSender
 from gateways.evolution.webhooks import translate
@@ -21,10 +24,13 @@ __all__ = [
     "EvolutionLookup",
     "EvolutionSender",
     "GatewayAccessDeniedError",
+    "Group",
     "InstanceCallError",
     "InstanceInfo",
     "InstanceNameTakenError",
     "InstanceNotFoundError",
+    "InstanceTimeoutError",
+    "Pairing",
     "Timeouts",
     "clean_text",
     "clean_texts",

@@ -1,6 +1,6 @@
 """API keys: only a hash is stored."""
 
-from sqlalchemy import Column, DateTime, ForeignKey, LargeBinary, Table, Text, Uuid, func
+from sqlalchemy import Column, DateTime, ForeignKey, Index, LargeBinary, Table, Text, Uuid, func
 
 from api.tables import METADATA
 
@@ -14,6 +14,10 @@ API_KEYS = Table(
     Column("project_id", Uuid, ForeignKey("api.projects.id"), nullable=False),
     Column("environment", Text, nullable=False),
     Column("number_id", Uuid, ForeignKey("api.numbers.id")),
+    Column("scope", Text, nullable=False, server_default="default"),
     Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
     Column("revoked_at", DateTime(timezone=True)),
+    Column("last4", Text),
 )
+
+Index("ix_api_keys_number_id", API_KEYS.c.number_id, postgresql_where=API_KEYS.c.revoked_at.is_(None))

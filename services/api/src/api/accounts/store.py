@@ -1,16 +1,15 @@
 """Statements on tenants and projects."""
 
+from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import insert, select
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert as upsert
 
+from api.accounts.domain import Project
 from api.accounts.tables import PROJECTS, TENANTS
 from chassis.database import Transaction
-
-
-async def insert_tenant(tx: Transaction, *, tenant_id: UUID, name: str) -> None:
-    """A new tenant."""
-    await tx.execute(insert(TENANTS).values(id=tenant_id, name=name))
 
 
 async def tenant_exists(tx: Transaction, tenant_id: UUID) -> bool:
@@ -19,14 +18,52 @@ async def tenant_exists(tx: Transaction, tenant_id: UUID) -> bool:
 
 
 async def insert_project(
-    tx: Transaction, *, project_id: UUID, tenant_id: UUID, name: str, production_approved: bool
-) -> None:
-    """A new project of a tenant."""
-    await tx.execute(
-        insert(PROJECTS).values(id=project_id, tenant_id=tenant_id, name=name, production_approved=production_approved)
+    tx: Transaction,
+    *,
+    project_id: UUID,
+    tenant_id: UUID,
+    name: str,
+    slug: str,
+    production_approved: bool = False,
+    description: str = "",
+) -> Project | None:
+    """A new project of a tenant; None if the tenant has one with this slug."""
+    statement = upsert(PROJECTS).values(
+        id=project_id,
+        tenant_id=tenant_id,
+        name=name,
+        slug=slug,
+        description=description,
+        production_approved=production_approved,
     )
+    row = (await tx.execute(statement.on_conflict_do_nothing().returning(PROJECTS))).first()
+    return _project(row) if row else None
+
+
+async def find_project(tx: Transaction, project_id: UUID) -> Project | None:
+    """One project."""
+    row = (await tx.execute(select(PROJECTS).where(PROJECTS.c.id == project_id))).first()
+    return _project(row) if row else None
+
+
+async def list_projects(tx: Transaction, tenant_id: UUID, *, limit: int) -> Sequence[Project]:
+    """A tenant's projects, oldest first."""
+    query = select(PROJECTS).where(PROJECTS.c.tenant_id == tenant_id).order_by(PROJECTS.c.created_at, PROJECTS.c.id)
+    return [_project(row) for row in await tx.execute(query.limit(limit))]
 
 
 async def project_exists(tx: Transaction, project_id: UUID) -> bool:
     """Whether there is such a project."""
     return (await tx.execute(select(PROJECTS.c.id).where(PROJECTS.c.id == project_id))).first() is not None
+
+
+def _project(row: Any) -> Project:
+    return Project(
+        project_id=row.id,
+        tenant_id=row.tenant_id,
+        name=row.name,
+        slug=row.slug,
+        description=row.description,
+        production_approved=row.production_approved,
+        created_at=row.created_at,
+    )

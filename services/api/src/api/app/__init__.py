@@ -1,6 +1,7 @@
 """Puts the api together: the only place that reads settings and picks adapters."""
 
-from api.app import messages, operator, webhooks
+from api.app import analytics, keys, messages, numbers, operator, projects, reading, templates, unsupported, webhooks
+from api.app.documentation import document_with
 from api.app.mounting import mount
 from api.app.parts import TOPOLOGY, Parts
 from api.settings import Settings
@@ -11,13 +12,28 @@ from contracts.registry import API, decode
 
 async def serve() -> int:
     """Run until a signal; the exit code."""
-    settings = Settings.load()
+    foundation, parts = assemble(Settings.load())
+    return await foundation.run(*parts.stages)
+
+
+def assemble(settings: Settings) -> tuple[Foundation, Parts]:
+    """Everything in its place, nothing started or connected yet."""
     foundation = Foundation(
         settings, service=API, outbox=OUTBOX, topology=TOPOLOGY, decode=decode, title="Pilot Status API"
     )
     parts = Parts(settings, foundation)
-    public = [messages.routes(parts), webhooks.routes(parts)]
+    public = [
+        unsupported.routes(parts),
+        keys.routes(parts),
+        numbers.routes(parts),
+        projects.routes(parts),
+        templates.routes(parts),
+        messages.routes(parts),
+        webhooks.routes(parts),
+        analytics.routes(parts),
+        reading.routes(parts),
+    ]
     mount(foundation.app, public=public, operator=operator.routes(parts))
-    messages.listen(parts)
+    document_with(foundation.app)
     operator.listen(parts)
-    return await foundation.run(*parts.stages)
+    return foundation, parts

@@ -1,24 +1,35 @@
-"""Wires the messages of the api: accepting, reading, following."""
+"""Wires the accepting of messages, and the consent that some of them need."""
 
 from uuid import UUID
 
 from fastapi import APIRouter
 
+from api.app.mounting import PREFIXES, refusal_answer
 from api.app.parts import Parts
-from api.messages import routes as message_routes
-from api.messages import subscribers as message_subscribers
-from api.messages.usecases.accept_message import AcceptMessage, store_accepted
-from api.messages.usecases.follow_progress import FollowProgress, fold
-from api.messages.usecases.read_message import ReadMessage
+from api.messages.domain.acceptance import NewMessage
+from api.messages.domain.receipt import Receipt
+from api.messages.routes import sending
+from api.messages.routes.shortcut import SendShortcut
+from api.messages.usecases.accept_message import AcceptMessage
+from api.messages.usecases.forget_keys import ForgetKeys
+from api.messages.usecases.prepare_message import PrepareMessage
+from api.messages.usecases.store_accepted import store_accepted
+from api.optins import routes as opt_in_routes
+from api.optins.usecases import ManageOptIns
+from api.profiles.usecases import FindProfiles
 from api.templates.domain import Template
 from api.templates.usecases import FindTemplate
 from chassis.clock import utc_now
 from chassis.group_commit import GroupCommit
+from chassis.loop import Loop
 from chassis.ttl_cache import TtlCache
+from chassis.web import add_shortcut
+
+FORGET_EVERY_SECONDS = 60
 
 
 def routes(parts: Parts) -> APIRouter:
-    """The public routes of messages."""
+    """The public routes that send messages, and those of opt-ins."""
     settings = parts.settings
     accepting = GroupCommit(
         parts.database,
@@ -27,20 +38,40 @@ def routes(parts: Parts) -> APIRouter:
         size_max=settings.accept_batch_max,
         linger_ms=settings.accept_linger_ms,
     )
-    parts.stages.append(accepting)
-    templates: TtlCache[tuple[UUID, str], Template] = TtlCache(ttl_seconds=settings.configuration_ttl_seconds)
-    accept = AcceptMessage(
-        templates=FindTemplate(database=parts.database, templates=templates),
-        commits=accepting,
+    forget = ForgetKeys(database=parts.database, clock=utc_now)
+    parts.stages += [accepting, Loop("forget-keys", forget.step, interval_seconds=FORGET_EVERY_SECONDS)]
+    opt_ins = ManageOptIns(
+        database=parts.database,
         keys=parts.keys,
         pepper=parts.pepper,
         clock=utc_now,
+        enabled=settings.opt_in_enabled,
     )
-    return message_routes.router(parts.authenticate, accept, ReadMessage(database=parts.database, keys=parts.keys))
+    router = APIRouter()
+    router.include_router(opt_in_routes.router(parts.authenticate, opt_ins))
+    accept = _accept(parts, accepting)
+    router.include_router(sending.router(parts.authenticate, accept))
+    add_shortcut(
+        parts.foundation.app,
+        SendShortcut,
+        prefixes=PREFIXES,
+        authenticate=parts.authenticate,
+        accept=accept,
+        refuse=refusal_answer,
+    )
+    return router
 
 
-def listen(parts: Parts) -> None:
-    """Follow what is said about messages."""
-    following = GroupCommit(parts.database, fold, name="follow", commits_max=1)
-    parts.stages.append(following)
-    message_subscribers.subscribe(parts.broker, FollowProgress(commits=following))
+def _accept(parts: Parts, accepting: GroupCommit[NewMessage, Receipt]) -> AcceptMessage:
+    ttl_seconds = parts.settings.configuration_ttl_seconds
+    templates: TtlCache[tuple[UUID, str], Template] = TtlCache(ttl_seconds=ttl_seconds)
+    profiles: TtlCache[UUID, frozenset[str]] = TtlCache(ttl_seconds=ttl_seconds)
+    prepare = PrepareMessage(
+        templates=FindTemplate(database=parts.database, templates=templates),
+        profiles=FindProfiles(database=parts.database, profiles=profiles),
+        keys=parts.keys,
+        pepper=parts.pepper,
+        clock=utc_now,
+        opt_in_enabled=parts.settings.opt_in_enabled,
+    )
+    return AcceptMessage(database=parts.database, prepare=prepare, commits=accepting)

@@ -11,4 +11,5 @@ from api.webhooks.usecases import ManageEndpoints
 def routes(parts: Parts) -> APIRouter:
     """The public routes of webhook endpoints."""
     questions = NotifierQuestions(asker=parts.asker, timeout_seconds=parts.settings.question_timeout_seconds)
-    return webhook_routes.router(parts.authenticate, ManageEndpoints(questions=questions, keys=parts.keys))
+    endpoints = ManageEndpoints(questions=questions, keys=parts.keys, database=parts.database)
+    return webhook_routes.router(parts.authenticate, endpoints)

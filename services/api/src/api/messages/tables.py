@@ -1,9 +1,11 @@
 """Messages with their public status, and the steps each has taken."""
 
 from sqlalchemy import (
+    ARRAY,
     Boolean,
     Column,
     Computed,
+    Date,
     DateTime,
     Index,
     Integer,
@@ -12,6 +14,7 @@ from sqlalchemy import (
     Text,
     Uuid,
     func,
+    text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
@@ -19,6 +22,10 @@ from api.tables import METADATA
 from contracts.status import RANK
 
 _RANKS = " ".join(f"WHEN '{status.value}' THEN {rank}" for status, rank in RANK.items())
+
+OPEN = "dispatched_at IS NULL AND failed_at IS NULL AND canceled_at IS NULL"
+UNSENT = "(failed_at IS NOT NULL OR canceled_at IS NOT NULL)"
+"""How indexes tell QUEUED from FAILED and CANCELED: by columns that receipts leave alone, so that they stay cheap."""
 
 MESSAGES = Table(
     "messages",
@@ -39,6 +46,11 @@ MESSAGES = Table(
     Column("origin", Text, nullable=False),
     Column("source_number", Text),
     Column("template_name", Text),
+    Column("kind", Text, nullable=False, server_default="text"),
+    Column("labels", ARRAY(Text)),
+    Column("usage_day", Date),
+    Column("usage_month", Date),
+    Column("usage_returned", Boolean, nullable=False, server_default="false"),
     Column("deliver_by", DateTime(timezone=True), nullable=False),
     Column("deliver_until", DateTime(timezone=True), nullable=False),
     Column("urgent", Boolean, nullable=False),
@@ -51,6 +63,7 @@ MESSAGES = Table(
     Column("delivered_at", DateTime(timezone=True)),
     Column("read_at", DateTime(timezone=True)),
     Column("failed_at", DateTime(timezone=True)),
+    Column("canceled_at", DateTime(timezone=True)),
     Column("external_id", Text),
     Column("error_code", Text),
     Column("duplicate_possible", Boolean, nullable=False, server_default="false"),
@@ -59,6 +72,51 @@ MESSAGES = Table(
 
 Index("ix_messages_correlation_id", MESSAGES.c.correlation_id)
 Index("ix_messages_external_id", MESSAGES.c.external_id, postgresql_where=MESSAGES.c.external_id.is_not(None))
+
+Index("ix_messages_newest", MESSAGES.c.project_id, MESSAGES.c.accepted_at.desc(), MESSAGES.c.id.desc())
+Index(
+    "ix_messages_recipient",
+    MESSAGES.c.project_id,
+    MESSAGES.c.recipient_hash,
+    MESSAGES.c.accepted_at.desc(),
+    MESSAGES.c.id.desc(),
+)
+Index(
+    "ix_messages_open",
+    MESSAGES.c.project_id,
+    MESSAGES.c.accepted_at.desc(),
+    MESSAGES.c.id.desc(),
+    postgresql_where=text(OPEN),
+)
+Index(
+    "ix_messages_unsent",
+    MESSAGES.c.project_id,
+    MESSAGES.c.accepted_at.desc(),
+    MESSAGES.c.id.desc(),
+    postgresql_where=text(UNSENT),
+)
+Index(
+    "ix_messages_history",
+    MESSAGES.c.number_id,
+    MESSAGES.c.dispatched_at.desc(),
+    MESSAGES.c.id.desc(),
+    postgresql_where=MESSAGES.c.dispatched_at.is_not(None),
+)
+
+IDEMPOTENCY_KEYS = Table(
+    "idempotency_keys",
+    METADATA,
+    Column("project_id", Uuid, primary_key=True),
+    Column("environment", Text, primary_key=True),
+    Column("number_id", Uuid, primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("fingerprint", Text, nullable=False),
+    Column("message_id", Uuid, nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+)
+"""Remembered for 24 h. The scope is finer than the number, so that a replay never shows another project's message."""
+
+Index("ix_idempotency_keys_created_at", IDEMPOTENCY_KEYS.c.created_at)
 
 STEPS = Table(
     "message_steps",

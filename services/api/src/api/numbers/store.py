@@ -4,10 +4,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import case, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from api.numbers.domain import Number
+from api.numbers.domain import Number, PiiMode
 from api.numbers.tables import NUMBERS
 from chassis.database import Transaction
 from contracts.values import ConnectionState, PacingPolicy
@@ -28,6 +28,7 @@ async def insert_number(tx: Transaction, number: Number) -> bool:
         paused=number.paused,
         version=number.version,
         state=number.state.value,
+        settings=dict(number.settings),
     )
     return (await tx.execute(statement.on_conflict_do_nothing().returning(NUMBERS.c.id))).first() is not None
 
@@ -42,7 +43,15 @@ async def record_connection(tx: Transaction, *, instance: str, state: Connection
     """Believe the newest observation."""
     newer = or_(NUMBERS.c.state_observed_at.is_(None), NUMBERS.c.state_observed_at < observed_at)
     statement = update(NUMBERS).where(NUMBERS.c.instance == instance, newer)
-    await tx.execute(statement.values(state=state.value, state_observed_at=observed_at))
+    opening = state is ConnectionState.OPEN
+    connected_at = case((NUMBERS.c.state != state.value, observed_at), else_=NUMBERS.c.connected_at)
+    await tx.execute(
+        statement.values(
+            state=state.value,
+            state_observed_at=observed_at,
+            connected_at=connected_at if opening else NUMBERS.c.connected_at,
+        )
+    )
 
 
 def number_of(row: Any) -> Number:
@@ -60,4 +69,12 @@ def number_of(row: Any) -> Number:
         paused=row["paused"],
         version=row["version"],
         state=ConnectionState(row["state"]),
+        state_observed_at=row["state_observed_at"],
+        connected_at=row["connected_at"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        deleted_at=row["deleted_at"],
+        pii_mode=PiiMode(row["pii_mode"]),
+        pii_retention_days=row["pii_retention_days"],
+        settings=row["settings"],
     )

@@ -22,7 +22,15 @@ NUMBERS = Table(
     Column("state", Text, nullable=False, server_default="CONNECTING"),
     Column("state_observed_at", DateTime(timezone=True)),
     Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Column("updated_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Column("connected_at", DateTime(timezone=True)),
+    Column("deleted_at", DateTime(timezone=True)),
+    Column("pii_mode", Text, nullable=False, server_default="STORE_INDEFINITE"),
+    Column("pii_retention_days", Integer),
+    Column("settings", JSONB, nullable=False, server_default="{}"),
 )
+
+Index("ix_numbers_tenant_id", NUMBERS.c.tenant_id)
 
 Index(
     "uq_numbers_platform_default",

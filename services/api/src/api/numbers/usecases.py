@@ -60,7 +60,7 @@ class RegisterNumber:
     webhooks: WebhookSetter
     clock: Clock
 
-    async def register(self, wanted: Registration) -> Registered:
+    async def store(self, wanted: Registration) -> Number:
         """Raises `RefusedError` for an unknown tenant, a taken instance name or a second default number."""
         number = self._number(wanted)
         async with self.database.transaction() as tx:
@@ -71,10 +71,14 @@ class RegisterNumber:
                     Refusal.ALREADY_EXISTS, "The instance is already registered, or there already is a default number."
                 )
             tx.emit(number.configured(self.clock()))
+        return number
+
+    async def prepare(self, number: Number, access: GatewayAccess) -> Registered:
+        """The number's queue and its gateway's webhook, as far as broker and gateway answer now."""
         return Registered(
             number=number,
             lane_declared=await self.lanes.declare(number.instance),
-            webhook_configured=await self.webhooks.point(number.instance, wanted.access),
+            webhook_configured=await self.webhooks.point(number.instance, access),
         )
 
     def _number(self, wanted: Registration) -> Number:

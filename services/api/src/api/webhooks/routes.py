@@ -1,34 +1,102 @@
 """The public door to webhook endpoints."""
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
+from uuid import UUID
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 
-from api.access.domain import Caller
+from api.access.domain import KeyScope
 from api.access.schemas import ApiKey
 from api.access.usecases import Authenticate
-from api.webhooks.schemas import EndpointBody, endpoint_body
+from api.refusals import Refusal, RefusedError
+from api.schemas import instant
+from api.webhooks.domain import Asking
+from api.webhooks.schemas import EndpointBody, EndpointChangeBody, NumberId, attempt_body, endpoint_body
 from api.webhooks.usecases import ManageEndpoints
+
+Ask = Callable[..., Awaitable[Asking]]
+
+
+def _webhook_id(webhook_id: str) -> UUID:
+    try:
+        return UUID(webhook_id)
+    except ValueError:
+        raise RefusedError(Refusal.WEBHOOK_NOT_FOUND) from None
+
+
+WebhookId = Annotated[UUID, Depends(_webhook_id)]
 
 
 def router(authenticate: Authenticate, endpoints: ManageEndpoints) -> APIRouter:
     """Routes below /v1/webhooks."""
     routes = APIRouter(tags=["webhooks"])
 
-    async def caller_of(x_api_key: ApiKey = None) -> Caller:
-        return await authenticate.caller(x_api_key)
+    async def asking(x_api_key: ApiKey = None, number_id: NumberId = None) -> Asking:
+        caller = await authenticate.caller(x_api_key)
+        return Asking(caller=caller, number_id=number_id if caller.scope is KeyScope.TENANT else None)
 
-    KnownCaller = Annotated[Caller, Depends(caller_of)]
+    _add_collection(routes, endpoints, asking)
+    _add_one(routes, endpoints, asking)
+    _add_insight(routes, endpoints, asking)
+    return routes
 
-    @routes.post("/webhooks", status_code=201)
-    async def register_webhook(body: EndpointBody, caller: KnownCaller) -> dict[str, Any]:
-        """Register an endpoint; `secret` is shown this once."""
-        endpoint, secret = await endpoints.register(caller, name=body.name, url=body.url, events=body.events)
-        return {**endpoint_body(endpoint, caller.environment), "secret": secret}
+
+def _add_collection(routes: APIRouter, endpoints: ManageEndpoints, asking: Ask) -> None:
+    Asked = Annotated[Asking, Depends(asking)]
 
     @routes.get("/webhooks")
-    async def list_webhooks(caller: KnownCaller) -> list[dict[str, Any]]:
-        """The endpoints of the key's number."""
-        return [endpoint_body(endpoint, caller.environment) for endpoint in await endpoints.list(caller)]
+    async def list_webhooks(asked: Asked) -> list[dict[str, Any]]:
+        """The webhooks of the key's number, or of all numbers for a tenant key; oldest first."""
+        return [endpoint_body(endpoint, asked.caller.environment) for endpoint in await endpoints.list(asked)]
 
-    return routes
+    @routes.post("/webhooks", status_code=201)
+    async def register_webhook(body: EndpointBody, asked: Asked) -> dict[str, Any]:
+        """Register a webhook; `secret` is shown this once."""
+        endpoint, secret = await endpoints.register(
+            asked.naming(body.whatsapp_number_id), name=body.name, url=body.url, events=body.events
+        )
+        return {**endpoint_body(endpoint, asked.caller.environment), "secret": secret}
+
+
+def _add_one(routes: APIRouter, endpoints: ManageEndpoints, asking: Ask) -> None:
+    Asked = Annotated[Asking, Depends(asking)]
+
+    @routes.get("/webhooks/{webhook_id}")
+    async def get_webhook(asked: Asked, webhook_id: WebhookId) -> dict[str, Any]:
+        """One webhook, without its secret."""
+        return endpoint_body(await endpoints.find(asked, webhook_id), asked.caller.environment)
+
+    @routes.patch("/webhooks/{webhook_id}")
+    async def change_webhook(asked: Asked, webhook_id: WebhookId, body: EndpointChangeBody) -> dict[str, Any]:
+        """Change name, URL or events (the whole list), or switch a webhook on or off."""
+        changed = await endpoints.change(asked, webhook_id, body.changes())
+        return endpoint_body(changed, asked.caller.environment)
+
+    @routes.delete("/webhooks/{webhook_id}")
+    async def delete_webhook(asked: Asked, webhook_id: WebhookId) -> dict[str, Any]:
+        """Delete a webhook and its log for good."""
+        endpoint = await endpoints.delete(asked, webhook_id)
+        return {"id": str(endpoint.endpoint_id), "success": True}
+
+
+def _add_insight(routes: APIRouter, endpoints: ManageEndpoints, asking: Ask) -> None:
+    Asked = Annotated[Asking, Depends(asking)]
+
+    @routes.get("/webhooks/{webhook_id}/logs")
+    async def list_attempts(
+        asked: Asked,
+        webhook_id: WebhookId,
+        limit: Annotated[int, Query(ge=1, le=50)] = 50,
+        event: Annotated[str | None, Query(max_length=100)] = None,
+    ) -> list[dict[str, Any]]:
+        """The newest attempts at a webhook, with what was sent and what came back."""
+        found = await endpoints.log(asked, webhook_id, event=event, limit=limit)
+        return [attempt_body(attempt) for attempt in found]
+
+    @routes.post("/webhooks/{webhook_id}/rotate-secret")
+    async def rotate_secret(asked: Asked, webhook_id: WebhookId) -> dict[str, Any]:
+        """Replace the signing secret, shown this once; for 24 hours deliveries are signed with both."""
+        endpoint, secret, until = await endpoints.rotate(asked, webhook_id)
+        shown = endpoint_body(endpoint, asked.caller.environment)
+        return {**shown, "secret": secret, "previousSecretValidUntil": instant(until)}

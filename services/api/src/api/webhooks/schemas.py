@@ -1,20 +1,47 @@
 """Bodies of the webhook routes."""
 
-from typing import Any
+import json
+from typing import Annotated, Any
+from uuid import UUID
 
-from pydantic import Field, StrictStr
+from fastapi import Header
+from pydantic import Field, StrictBool, StrictStr
 
-from api.schemas import Body, instant
+from api.refusals import Refusal, RefusedError
+from api.schemas import Body, PlainLine, instant
+from api.webhooks.usecases import OpenedAttempt
 from contracts.questions import Endpoint
 from contracts.values import Environment
 
+NumberId = Annotated[UUID | None, Header(alias="x-whatsapp-number-id")]
+Url = Annotated[StrictStr, Field(min_length=1, max_length=2_048)]
+Name = Annotated[PlainLine, Field(min_length=1, max_length=100)]
+Events = Annotated[list[Annotated[StrictStr, Field(max_length=100)]], Field(max_length=50)]
+
 
 class EndpointBody(Body):
-    """Where to post which events; `["*"]` means all, an empty list none."""
+    """Where to post which events; `["*"]` means all, an empty list none. A tenant key names the number."""
 
-    url: StrictStr = Field(min_length=1, max_length=2_048)
-    name: StrictStr = Field(default="webhook", min_length=1, max_length=100)
-    events: list[StrictStr] = Field(default_factory=list, max_length=50)
+    url: Url
+    name: Name = "webhook"
+    events: Events = Field(default_factory=list)
+    whatsapp_number_id: UUID | None = None
+
+
+class EndpointChangeBody(Body):
+    """What is null or left out stays; `events` replaces the whole list; the number cannot change."""
+
+    url: Url | None = None
+    name: Name | None = None
+    active: StrictBool | None = None
+    events: Events | None = None
+
+    def changes(self) -> dict[str, Any]:
+        """What is to change; raises `RefusedError(EMPTY_PATCH)`."""
+        given = self.model_dump(exclude_none=True)
+        if not given:
+            raise RefusedError(Refusal.EMPTY_PATCH)
+        return given
 
 
 def endpoint_body(endpoint: Endpoint, environment: Environment) -> dict[str, Any]:
@@ -33,4 +60,21 @@ def endpoint_body(endpoint: Endpoint, environment: Environment) -> dict[str, Any
         "whatsappInstanceIds": [endpoint.instance],
         "createdAt": instant(endpoint.created_at),
         "updatedAt": instant(endpoint.updated_at),
+    }
+
+
+def attempt_body(attempt: OpenedAttempt) -> dict[str, Any]:
+    """One line of the log; payload and response are null where they cannot be opened, or there is none."""
+    logged = attempt.logged
+    return {
+        "event": logged.event,
+        "status": "SUCCESS" if logged.succeeded else "FAILED",
+        "statusCode": logged.status,
+        "payload": json.loads(attempt.payload) if attempt.payload is not None else None,
+        "response": attempt.response.decode(errors="replace") if attempt.response is not None else None,
+        "durationMs": logged.duration_ms,
+        "createdAt": instant(logged.started_at),
+        "deliveryId": str(logged.delivery_id),
+        "attempt": logged.attempt,
+        "problem": logged.problem,
     }

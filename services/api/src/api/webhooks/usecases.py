@@ -1,22 +1,38 @@
 """What a client does with its webhook endpoints; the notifier carries it out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+from uuid import UUID
 
-from api.access.domain import Caller, sending_number
+from api.numbers.domain import Number
+from api.numbers.store import find_number
 from api.refusals import Refusal, RefusedError
-from chassis.seal import KeyRing
+from api.webhooks.domain import Asking, own_number, tenants_number
+from chassis.database import Database
+from chassis.seal import KeyRing, SealError
 from contracts.questions import (
+    ChangeEndpoint,
+    DeleteEndpoint,
+    DeliveryLog,
     Endpoint,
+    EndpointFound,
     EndpointRegistered,
     Endpoints,
+    FindEndpoint,
+    ListDeliveryLog,
     ListEndpoints,
+    LoggedAttempt,
     Question,
     RegisterEndpoint,
     Rejected,
+    RotateSecret,
+    SecretRotated,
 )
 from contracts.statement import Statement
+
+Answer = TypeVar("Answer", bound=Question)
 
 
 class Questions(Protocol):
@@ -26,40 +42,102 @@ class Questions(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedAttempt:
+    """An attempt for an authorised reader: what was sent and what came back."""
+
+    logged: LoggedAttempt
+    payload: bytes | None = field(repr=False)
+    response: bytes | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ManageEndpoints:
-    """Endpoints of the number a key sends from."""
+    """Endpoints of the number of a key, or of all numbers of a tenant key's tenant.
+
+    What lies outside is not found.
+    """
 
     questions: Questions
     keys: KeyRing
+    database: Database
 
-    async def register(self, caller: Caller, *, name: str, url: str, events: Sequence[str]) -> tuple[Endpoint, str]:
+    async def register(self, asking: Asking, *, name: str, url: str, events: Sequence[str]) -> tuple[Endpoint, str]:
         """The new endpoint and its signing secret, which nobody can read again."""
-        number = sending_number(caller)
-        answer = await self.questions.ask(
-            RegisterEndpoint(
-                tenant_id=caller.tenant_id,
-                number_id=number.number_id,
-                instance=number.instance,
-                name=name,
-                url=url,
-                events=tuple(events),
-            )
+        number = await self._number(asking)
+        if number is None:
+            raise RefusedError(Refusal.NUMBER_REQUIRED, field="whatsappNumberId")
+        question = RegisterEndpoint(
+            tenant_id=asking.caller.tenant_id,
+            number_id=number.number_id,
+            instance=number.instance,
+            name=name,
+            url=url,
+            events=tuple(events),
         )
-        match answer:
-            case EndpointRegistered():
-                endpoint = answer.endpoint
-                return endpoint, self.keys.open(answer.sealed_secret, aad=endpoint.endpoint_id.bytes).decode()
-            case Rejected():
-                raise RefusedError(Refusal.ENDPOINT_REJECTED, answer.message, field=answer.field)
-            case _:
-                raise RefusedError(Refusal.OWNER_UNAVAILABLE)
+        answer = await self._ask(question, EndpointRegistered)
+        return answer.endpoint, self._secret(answer.endpoint, answer.sealed_secret)
 
-    async def list(self, caller: Caller) -> Sequence[Endpoint]:
+    async def list(self, asking: Asking) -> Sequence[Endpoint]:
         """Oldest first."""
-        number = caller.number
-        answer = await self.questions.ask(
-            ListEndpoints(tenant_id=caller.tenant_id, number_id=number.number_id if number else None)
-        )
-        if not isinstance(answer, Endpoints):
-            raise RefusedError(Refusal.OWNER_UNAVAILABLE)
-        return answer.endpoints
+        reach = await self._reach(asking)
+        return (await self._ask(ListEndpoints(**reach), Endpoints)).endpoints
+
+    async def find(self, asking: Asking, endpoint_id: UUID) -> Endpoint:
+        """Raises `RefusedError(WEBHOOK_NOT_FOUND)`, as all below do."""
+        reach = await self._reach(asking)
+        return (await self._ask(FindEndpoint(endpoint_id=endpoint_id, **reach), EndpointFound)).endpoint
+
+    async def change(self, asking: Asking, endpoint_id: UUID, changes: dict[str, Any]) -> Endpoint:
+        """The endpoint as it is now."""
+        reach = await self._reach(asking)
+        question = ChangeEndpoint(endpoint_id=endpoint_id, **reach, **changes)
+        return (await self._ask(question, EndpointFound)).endpoint
+
+    async def delete(self, asking: Asking, endpoint_id: UUID) -> Endpoint:
+        """The endpoint as it was."""
+        reach = await self._reach(asking)
+        return (await self._ask(DeleteEndpoint(endpoint_id=endpoint_id, **reach), EndpointFound)).endpoint
+
+    async def rotate(self, asking: Asking, endpoint_id: UUID) -> tuple[Endpoint, str, datetime]:
+        """The endpoint, its new secret, and until when the old one signs along."""
+        reach = await self._reach(asking)
+        answer = await self._ask(RotateSecret(endpoint_id=endpoint_id, **reach), SecretRotated)
+        return answer.endpoint, self._secret(answer.endpoint, answer.sealed_secret), answer.previous_valid_until
+
+    async def log(self, asking: Asking, endpoint_id: UUID, *, event: str | None, limit: int) -> Sequence[OpenedAttempt]:
+        """Newest first, opened: whoever may read the log is whom the payloads were sent to."""
+        reach = await self._reach(asking)
+        question = ListDeliveryLog(endpoint_id=endpoint_id, event=event, limit=limit, **reach)
+        return [self._opened(attempt) for attempt in (await self._ask(question, DeliveryLog)).attempts]
+
+    async def _number(self, asking: Asking) -> Number | None:
+        number = own_number(asking)
+        if number is not None or asking.number_id is None:
+            return number
+        async with self.database.transaction() as tx:
+            return tenants_number(await find_number(tx, asking.number_id), asking.caller)
+
+    async def _reach(self, asking: Asking) -> dict[str, Any]:
+        number = await self._number(asking)
+        return {"tenant_id": asking.caller.tenant_id, "number_id": number.number_id if number else None}
+
+    async def _ask(self, question: Question, expected: type[Answer]) -> Answer:
+        answer = await self.questions.ask(question)
+        if isinstance(answer, expected):
+            return answer
+        if isinstance(answer, Rejected):
+            refusal = Refusal.__members__.get(answer.code, Refusal.ENDPOINT_REJECTED)
+            raise RefusedError(refusal, answer.message, field=answer.field)
+        raise RefusedError(Refusal.OWNER_UNAVAILABLE)
+
+    def _secret(self, endpoint: Endpoint, sealed: str) -> str:
+        return self.keys.open(sealed, aad=endpoint.endpoint_id.bytes).decode()
+
+    def _opened(self, attempt: LoggedAttempt) -> OpenedAttempt:
+        aad = attempt.delivery_id.bytes
+        try:
+            payload = self.keys.open(attempt.sealed_payload, aad=aad)
+            response = self.keys.open(attempt.sealed_response, aad=aad) if attempt.sealed_response else None
+        except SealError:
+            return OpenedAttempt(logged=attempt, payload=None, response=None)
+        return OpenedAttempt(logged=attempt, payload=payload, response=response)

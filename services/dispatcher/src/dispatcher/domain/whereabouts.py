@@ -5,7 +5,13 @@ from datetime import datetime
 from typing import assert_never
 
 from contracts.errors import ErrorCode
-from contracts.facts import MessageDeferred, MessageDispatched, MessageDispatchFailed, MessageUncertain
+from contracts.facts import (
+    MessageDeferred,
+    MessageDispatchCanceled,
+    MessageDispatched,
+    MessageDispatchFailed,
+    MessageUncertain,
+)
 from contracts.facts.fact import MessageFact
 from contracts.facts.messages import DeferReason, Proof
 from contracts.values import MessageRef
@@ -32,8 +38,8 @@ class Whereabouts:
     lane_paused: bool
 
 
-def fact_of_whereabouts(job: Whereabouts) -> MessageFact | None:
-    """The fact that was, or could have been, said when the job got where it is; None for a canceled one."""
+def fact_of_whereabouts(job: Whereabouts) -> MessageFact:
+    """The fact that was, or could have been, said when the job got where it is."""
     match job.state:
         case JobState.SCHEDULED | JobState.READY | JobState.IN_FLIGHT:
             reason = _why_waiting(job)
@@ -65,7 +71,7 @@ def fact_of_whereabouts(job: Whereabouts) -> MessageFact | None:
                 failed_at=job.finished_at or job.updated_at,
             )
         case JobState.CANCELED:
-            return None
+            return MessageDispatchCanceled(ref=job.ref, canceled_at=job.finished_at or job.updated_at)
         case _:
             assert_never(job.state)
 

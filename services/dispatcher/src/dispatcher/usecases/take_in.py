@@ -60,9 +60,8 @@ class LocateMessage:
         async with self.database.transaction() as tx:
             is_new = await self._insert(tx, command)
             found = await whereabouts.locate(tx, command.accepted.ref)
-            fact = fact_of_whereabouts(found) if found else None
-            if fact is not None:
-                tx.emit(fact)
+            if found is not None:
+                tx.emit(fact_of_whereabouts(found))
         if is_new:
             TAKEN_IN.inc()
             self.wake()

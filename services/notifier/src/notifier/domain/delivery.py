@@ -99,6 +99,7 @@ class Claimed:
     sealed_body: str = field(repr=False)
     failures: int
     failing_since: datetime | None
+    previous_sealed_secret: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

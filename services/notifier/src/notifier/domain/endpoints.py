@@ -1,11 +1,12 @@
 """Which endpoints a customer may have, and which events each of them hears."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from contracts.questions import Endpoint, RegisterEndpoint, Rejected
+from contracts.questions import ChangeEndpoint, Endpoint, RegisterEndpoint, Rejected
 from contracts.status import Status
 from contracts.values import MessageRef
 
@@ -18,6 +19,9 @@ KNOWN_EVENTS = frozenset(
     }
 )
 """Names of the published webhook contract; a customer may select them before the platform says them."""
+
+NEVER_SAID = re.compile(r"(lead|call)\.[a-z_]{1,50}|calls|number\.(recovered|health_[a-z_]{1,50})|optin\.created")
+"""Published events that this platform has no source for: selecting one selects nothing."""
 
 EVENT_OF = {
     Status.SENT: "message.sent",
@@ -45,6 +49,11 @@ class Listener:
         return owns and (event in self.events or EVERYTHING in self.events)
 
 
+def selected(events: Sequence[str]) -> tuple[str, ...]:
+    """The events without repeats and without those that are published but never said here."""
+    return tuple(dict.fromkeys(event for event in events if not NEVER_SAID.fullmatch(event)))
+
+
 def judge_registration(
     asked: RegisterEndpoint, existing: Sequence[Endpoint], *, refusal: str | None
 ) -> Rejected | None:
@@ -52,24 +61,36 @@ def judge_registration(
 
     `existing` are the tenant's endpoints on the same number.
     """
-    unknown = sorted(set(asked.events) - KNOWN_EVENTS - {EVERYTHING})
-    if refusal is not None:
-        return Rejected(code="WEBHOOK_URL_REFUSED", message=f"The webhook cannot be called: {refusal}.", field="url")
-    if unknown:
-        message = f"Unknown events. Known are {', '.join(sorted(KNOWN_EVENTS))} and {EVERYTHING}."
-        return Rejected(code="UNKNOWN_EVENT", message=message, field="events")
-    if any(endpoint.url == asked.url for endpoint in existing):
-        return Rejected(
-            code="WEBHOOK_ALREADY_EXISTS", message="This number already has a webhook with this URL.", field="url"
-        )
-    if len(existing) >= ENDPOINTS_PER_NUMBER_MAX:
+    rejected = _judge_place(asked.url, asked.events, existing, refusal=refusal)
+    if rejected is None and len(existing) >= ENDPOINTS_PER_NUMBER_MAX:
         message = f"A number has at most {ENDPOINTS_PER_NUMBER_MAX} webhooks."
         return Rejected(code="TOO_MANY_WEBHOOKS", message=message)
-    return None
+    return rejected
+
+
+def judge_change(
+    asked: ChangeEndpoint, endpoint: Endpoint, existing: Sequence[Endpoint], *, refusal: str | None
+) -> Rejected | None:
+    """Why the endpoint may not be changed like this, None if it may."""
+    others = [other for other in existing if other.endpoint_id != endpoint.endpoint_id]
+    return _judge_place(asked.url, asked.events or (), others, refusal=refusal)
+
+
+def changed(asked: ChangeEndpoint, endpoint: Endpoint) -> Endpoint:
+    """The endpoint as it will be."""
+    given = asked.model_dump(include={"name", "url", "active"}, exclude_none=True)
+    if asked.events is not None:
+        given["events"] = selected(asked.events)
+    return endpoint.model_copy(update=given)
+
+
+def unknown() -> Rejected:
+    """There is no such endpoint where the asker may look."""
+    return Rejected(code="WEBHOOK_NOT_FOUND", message="There is no such webhook.")
 
 
 def new_endpoint(asked: RegisterEndpoint, *, endpoint_id: UUID, now: datetime) -> Endpoint:
-    """The endpoint as asked for, its events without repeats."""
+    """The endpoint as asked for."""
     return Endpoint(
         endpoint_id=endpoint_id,
         tenant_id=asked.tenant_id,
@@ -77,8 +98,24 @@ def new_endpoint(asked: RegisterEndpoint, *, endpoint_id: UUID, now: datetime) -
         instance=asked.instance,
         name=asked.name,
         url=asked.url,
-        events=tuple(dict.fromkeys(asked.events)),
+        events=selected(asked.events),
         active=True,
         created_at=now,
         updated_at=now,
     )
+
+
+def _judge_place(
+    url: str | None, events: Sequence[str], others: Sequence[Endpoint], *, refusal: str | None
+) -> Rejected | None:
+    unknown_events = set(selected(events)) - KNOWN_EVENTS - {EVERYTHING}
+    if refusal is not None:
+        return Rejected(code="WEBHOOK_URL_REFUSED", message=f"The webhook cannot be called: {refusal}.", field="url")
+    if unknown_events:
+        message = f"Unknown events. Known are {', '.join(sorted(KNOWN_EVENTS))} and {EVERYTHING}."
+        return Rejected(code="UNKNOWN_EVENT", message=message, field="events")
+    if any(other.url == url for other in others):
+        return Rejected(
+            code="WEBHOOK_ALREADY_EXISTS", message="This number already has a webhook with this URL.", field="url"
+        )
+    return None

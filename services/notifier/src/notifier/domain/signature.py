@@ -2,13 +2,16 @@
 
 import base64
 import hmac
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from uuid import UUID
 
 SECRET_PREFIX = "whsec_"  # noqa: S105
 SECRET_BYTES = 32
 USER_AGENT = "pilot-status-webhooks/1"
+
+OVERLAP = timedelta(hours=24)
+"""How long a replaced secret signs along."""
 
 
 def secret_text(material: bytes) -> str:
@@ -28,16 +31,26 @@ def standard_signature(secret: str, *, webhook_id: str, timestamp: int, body: by
     return "v1," + base64.b64encode(hmac.digest(key, signed, "sha256")).decode()
 
 
-def headers_of(*, delivery_id: UUID, event: str, secret: str, body: bytes, now: datetime) -> Mapping[str, str]:
-    """Everything an attempt is sent with. The id stays the same over all attempts; the timestamp is the attempt's."""
+def headers_of(
+    *, delivery_id: UUID, event: str, secrets: Sequence[str], body: bytes, now: datetime
+) -> Mapping[str, str]:
+    """Everything an attempt is sent with. The id stays the same over all attempts; the timestamp is the attempt's.
+
+    `secrets` are the current one and, while it is being replaced, the previous one: the body is signed with both.
+    """
     webhook_id, timestamp = str(delivery_id), int(now.timestamp())
-    return {
+    headers = {
         "content-type": "application/json",
         "user-agent": USER_AGENT,
-        "x-pilot-status-signature": pilot_signature(secret, body),
+        "x-pilot-status-signature": pilot_signature(secrets[0], body),
         "x-pilot-status-delivery": webhook_id,
         "x-pilot-status-event": event,
         "webhook-id": webhook_id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": standard_signature(secret, webhook_id=webhook_id, timestamp=timestamp, body=body),
+        "webhook-signature": " ".join(
+            standard_signature(secret, webhook_id=webhook_id, timestamp=timestamp, body=body) for secret in secrets
+        ),
     }
+    for secret in secrets[1:]:
+        headers["x-pilot-status-signature-previous"] = pilot_signature(secret, body)
+    return headers

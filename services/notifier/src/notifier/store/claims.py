@@ -31,6 +31,8 @@ WITH RECURSIVE moment AS (
     SELECT tenant_id, count(*) AS calls FROM notifier.deliveries WHERE state = 'SENDING' GROUP BY tenant_id
 ), open AS (
     SELECT e.endpoint_id, e.tenant_id, e.url, e.sealed_secret, e.failures, e.failing_since,
+           CASE WHEN e.previous_secret_until > (SELECT now FROM moment) THEN e.previous_sealed_secret END
+               AS previous_sealed_secret,
            coalesce(b.calls, 0) AS tenant_calls,
            CASE WHEN e.failures >= :failing_after THEN 1 ELSE :per_endpoint END - e.in_flight AS slots
       FROM waiting AS w
@@ -70,7 +72,7 @@ WITH RECURSIVE moment AS (
     UPDATE notifier.endpoints AS e SET in_flight = e.in_flight + counted.calls
       FROM counted WHERE e.endpoint_id = counted.endpoint_id
 )
-SELECT claimed.*, open.url, open.sealed_secret, open.failures, open.failing_since
+SELECT claimed.*, open.url, open.sealed_secret, open.previous_sealed_secret, open.failures, open.failing_since
   FROM claimed JOIN open USING (endpoint_id)
 """).bindparams(
     bindparam("now", type_=DateTime(timezone=True)),

@@ -89,12 +89,16 @@ class DeliverWebhook:
 
     async def _post(self, claimed: Claimed, *, now: datetime) -> Evidence:
         try:
-            secret = self.ring.open(claimed.sealed_secret, aad=claimed.endpoint_id.bytes).decode()
+            secrets = [
+                self.ring.open(sealed, aad=claimed.endpoint_id.bytes).decode()
+                for sealed in (claimed.sealed_secret, claimed.previous_sealed_secret)
+                if sealed is not None
+            ]
             body = self.ring.open(claimed.sealed_body, aad=claimed.delivery_id.bytes)
         except SealError as error:
             logger.exception("delivery_unreadable", error=error, delivery_id=claimed.delivery_id)
             return Unanswered(problem=Problem.UNREADABLE)
-        headers = headers_of(delivery_id=claimed.delivery_id, event=claimed.event, secret=secret, body=body, now=now)
+        headers = headers_of(delivery_id=claimed.delivery_id, event=claimed.event, secrets=secrets, body=body, now=now)
         return await self.poster.post(claimed.url, headers=headers, body=body)
 
     def _kept_response(self, claimed: Claimed, evidence: Evidence) -> str | None:

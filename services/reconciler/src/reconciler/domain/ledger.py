@@ -10,6 +10,7 @@ from contracts.errors import ErrorCode
 from contracts.facts import (
     MessageAccepted,
     MessageDeferred,
+    MessageDispatchCanceled,
     MessageDispatched,
     MessageDispatchFailed,
     MessageLost,
@@ -31,6 +32,7 @@ LedgerFact = (
     | MessageDeferred
     | MessageUncertain
     | MessageDispatchFailed
+    | MessageDispatchCanceled
     | MessageStatusChanged
 )
 
@@ -43,6 +45,7 @@ class Evidence(StrEnum):
     UNCERTAIN = "UNCERTAIN"
     DISPATCHED = "DISPATCHED"
     FAILED = "FAILED"
+    CANCELED = "CANCELED"
 
 
 WEIGHT: Final = {
@@ -51,8 +54,12 @@ WEIGHT: Final = {
     Evidence.UNCERTAIN: 1,
     Evidence.DISPATCHED: 2,
     Evidence.FAILED: 2,
+    Evidence.CANCELED: 2,
 }
 """Heavier evidence is believed; of equal weight, the later."""
+
+_EVIDENCE_OF: Final = {Status.QUEUED: Evidence.NONE, Status.CANCELED: Evidence.CANCELED}
+"""What a public status proves, where it is not that the message left."""
 
 CONCLUSIVE: Final = 2
 """From this weight on a message is never put back to work."""
@@ -118,10 +125,11 @@ def entry_of(fact: LedgerFact, *, occurred_at: datetime, grace: timedelta) -> En
             return _evidence(ref, Evidence.DISPATCHED, occurred_at)
         case MessageDispatchFailed(ref=ref):
             return _evidence(ref, Evidence.FAILED, occurred_at)
+        case MessageDispatchCanceled(ref=ref):
+            return replace(_evidence(ref, Evidence.CANCELED, occurred_at), closed_at=occurred_at)
         case MessageStatusChanged(ref=ref):
-            evidence = Evidence.NONE if fact.status is Status.QUEUED else Evidence.DISPATCHED
             return replace(
-                _evidence(ref, evidence, occurred_at),
+                _evidence(ref, _EVIDENCE_OF.get(fact.status, Evidence.DISPATCHED), occurred_at),
                 status=fact.status,
                 status_version=fact.version,
                 closed_at=occurred_at if fact.status in CLOSING else None,

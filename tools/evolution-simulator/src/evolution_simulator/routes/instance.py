@@ -1,7 +1,9 @@
-"""Instances: create, list, connection state."""
+"""Instances: create, list, pair, connection state, log out, restart, delete."""
 
+import base64
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
@@ -21,6 +23,7 @@ _CREATE_CHECKS: Mapping[str, schema.Check] = {
     "qrcode": schema.boolean,
     "webhook": schema.mapping,
 }
+_PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 _SETTINGS = {
     "rejectCall": False,
     "msgCall": "",
@@ -34,7 +37,8 @@ _SETTINGS = {
 
 
 async def create(request: Request) -> Response:
-    """Only the global key may create; the new number is connected at once, for there is no QR code to scan."""
+    """Only the global key may create. Without `qrcode` the new number is connected at once; with it, it waits to be
+    paired, which happens when its state is set to open."""
     simulator = simulator_of(request)
     body = await read_body(request, simulator.settings.body_bytes_max)
     if not key_matches(request, simulator.settings.api_key):
@@ -47,6 +51,9 @@ async def create(request: Request) -> Response:
     if simulator.registry.get(name) is not None:
         raise errors.name_in_use(name)
     instance = simulator.registry.put(_instance_from(body))
+    if body.get("qrcode") is True:
+        instance = simulator.registry.put(replace(instance, state=State.CONNECTING, paired=False))
+        return ExpressJSON(_created(instance) | {"qrcode": _qr_code(instance)}, 201)
     simulator.change_state(instance, State.OPEN)
     return ExpressJSON(_created(instance), 201)
 
@@ -73,11 +80,66 @@ async def connection_state(call: Call) -> Response:
 
 @for_instance
 async def connect(call: Call) -> Response:
-    """No QR code: a closed number is open after this, and says so by its webhook."""
+    """A closed number that was paired is open after this, and says so by its webhook; another gets its QR code."""
     instance = call.instance
+    if not instance.paired:
+        call.simulator.registry.put(replace(instance, state=State.CONNECTING))
+        return ExpressJSON(_qr_code(instance))
     if instance.state is not State.OPEN:
         instance = call.simulator.change_state(instance, State.OPEN)
     return ExpressJSON({"instance": {"instanceName": instance.name, "state": instance.state}})
+
+
+@for_instance
+async def log_out(call: Call) -> Response:
+    """The session is gone: the number must be paired anew."""
+    if call.instance.state is State.CLOSE:
+        raise errors.bad_request(f'The "{call.instance.name}" instance is not connected')
+    _end_session(call)
+    return ExpressJSON({"status": "SUCCESS", "error": False, "response": {"message": "Instance logged out"}})
+
+
+@for_instance
+async def delete(call: Call) -> Response:
+    """A session is ended first."""
+    if call.instance.state is not State.CLOSE:
+        _end_session(call)
+    call.simulator.registry.remove(call.instance.name)
+    return ExpressJSON({"status": "SUCCESS", "error": False, "response": {"message": "Instance deleted"}})
+
+
+@for_instance
+async def restart(call: Call) -> Response:
+    """The failure is a 200 with an error inside, as the real gateway has it."""
+    if call.instance.state is not State.OPEN:
+        return ExpressJSON({"error": True, "message": f'The "{call.instance.name}" instance is not connected'})
+    instance = call.simulator.change_state(call.instance, State.OPEN)
+    return ExpressJSON({"instance": {"instanceName": instance.name, "state": instance.state}})
+
+
+@for_instance
+async def fetch_groups(call: Call) -> Response:
+    """One group for each number, so that a client has something to list."""
+    if call.instance.state is not State.OPEN:
+        raise errors.internal_error(errors.CONNECTION_CLOSED)
+    group_id = f"120363{int(call.instance.id.replace('-', ''), 16) % 10**12:012d}@g.us"
+    return ExpressJSON([{"id": group_id, "subject": f"Group of {call.instance.name}", "size": 2}])
+
+
+def _end_session(call: Call) -> None:
+    closed = call.simulator.change_state(call.instance, State.CLOSE)
+    call.simulator.registry.put(replace(closed, paired=False))
+
+
+def _qr_code(instance: Instance) -> dict[str, Any]:
+    """Not a picture of a code, but the shape of one: a single transparent pixel."""
+    code = f"2@{base64.b64encode(instance.id.encode()).decode()}"
+    return {
+        "pairingCode": instance.id.replace("-", "")[:8].upper() if instance.number else None,
+        "code": code,
+        "base64": f"data:image/png;base64,{_PIXEL}",
+        "count": 1,
+    }
 
 
 def _is_wanted(instance: Instance, wanted: Mapping[str, str]) -> bool:
@@ -162,4 +224,8 @@ ROUTES = [
     Route("/instance/fetchInstances", fetch_instances, methods=["GET"]),
     Route("/instance/connectionState/{instance}", connection_state, methods=["GET"]),
     Route("/instance/connect/{instance}", connect, methods=["GET"]),
+    Route("/instance/logout/{instance}", log_out, methods=["DELETE"]),
+    Route("/instance/delete/{instance}", delete, methods=["DELETE"]),
+    Route("/instance/restart/{instance}", restart, methods=["POST"]),
+    Route("/group/fetchAllGroups/{instance}", fetch_groups, methods=["GET"]),
 ]

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from uuid import UUID
+from datetime import date, datetime
+from typing import assert_never
+from uuid import UUID, uuid5
 
 from contracts.errors import ErrorCode
 from contracts.facts import (
     MessageDeferred,
+    MessageDispatchCanceled,
     MessageDispatched,
     MessageDispatchFailed,
     MessageLost,
@@ -49,6 +51,10 @@ class Transition:
     accepted_at: datetime
     changed_at: datetime
     sealed: str | None
+    dispatched_at: datetime | None = None
+    usage_day: date | None = None
+    usage_month: date | None = None
+    usage_returned: bool = False
 
 
 def report_of(statement: Statement, *, statement_id: UUID, said_at: datetime) -> Report | None:
@@ -76,30 +82,46 @@ def report_of(statement: Statement, *, statement_id: UUID, said_at: datetime) ->
                 external_id=statement.key_id,
                 error_code=ErrorCode.GATEWAY_REPORTED_ERROR if statement.status is Status.FAILED else None,
             )
-        case MessageDispatchFailed():
-            return Report(
-                statement_id=statement_id,
-                ref=statement.ref,
-                what="dispatch_failed",
-                at=statement.failed_at,
-                detail={"attempt": statement.attempt, "code": statement.error_code.value, "detail": statement.detail},
-                status=Status.FAILED,
-                error_code=statement.error_code,
-            )
-        case MessageLost():
-            return Report(
-                statement_id=statement_id,
-                ref=statement.ref,
-                what="lost",
-                at=statement.lost_at,
-                detail={"code": statement.error_code.value},
-                status=Status.FAILED,
-                error_code=statement.error_code,
-            )
+        case MessageDispatchFailed() | MessageLost():
+            return _failed(statement, statement_id=statement_id)
+        case MessageDispatchCanceled():
+            return canceled(statement.ref, at=statement.canceled_at)
         case MessageDeferred() | MessageUncertain() | WebhookDelivered() | WebhookExhausted():
             return _step_only(statement, statement_id=statement_id, said_at=said_at)
         case _:
             return None
+
+
+def _failed(statement: MessageDispatchFailed | MessageLost, *, statement_id: UUID) -> Report:
+    code: dict[str, object] = {"code": statement.error_code.value}
+    match statement:
+        case MessageDispatchFailed():
+            what, at = "dispatch_failed", statement.failed_at
+            detail = {"attempt": statement.attempt, **code, "detail": statement.detail}
+        case MessageLost():
+            what, at, detail = "lost", statement.lost_at, code
+        case _:
+            assert_never(statement)
+    return Report(
+        statement_id=statement_id,
+        ref=statement.ref,
+        what=what,
+        at=at,
+        detail=detail,
+        status=Status.FAILED,
+        error_code=statement.error_code,
+    )
+
+
+def canceled(ref: MessageRef, *, at: datetime) -> Report:
+    """The report of a cancellation: one and the same whether the dispatcher's answer or its fact brings it first."""
+    return Report(
+        statement_id=uuid5(ref.message_id, f"canceled in round {ref.round}"),
+        ref=ref,
+        what="canceled",
+        at=at,
+        status=Status.CANCELED,
+    )
 
 
 def _step_only(

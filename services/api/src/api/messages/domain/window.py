@@ -16,11 +16,11 @@ def delivery_window(
     *, deliver_at: str | None, deliver_until: str | None, category: Category, now: datetime
 ) -> tuple[datetime, datetime]:
     """(deliver_by, deliver_until), both aware; raises `RefusedError(SCHEDULE_INVALID)` naming the field."""
-    start = _instant(deliver_at, "deliverAt") or now
+    start = instant_of(deliver_at, "deliverAt") or now
     if start < now - LATE_TOLERANCE:
         raise _refused("`deliverAt` lies in the past.", "deliverAt")
     start = max(start, now)
-    end = _instant(deliver_until, "deliverUntil") or start + DELIVERY_WINDOW[category]
+    end = instant_of(deliver_until, "deliverUntil") or start + DELIVERY_WINDOW[category]
     if start > now + HORIZON:
         raise _refused("`deliverAt` lies more than 365 days ahead.", "deliverAt")
     if end <= start:
@@ -30,7 +30,8 @@ def delivery_window(
     return start, end
 
 
-def _instant(text: str | None, field: str) -> datetime | None:
+def instant_of(text: str | None, field: str) -> datetime | None:
+    """An RFC 3339 instant in UTC; None if absent; raises `RefusedError(SCHEDULE_INVALID)` naming the field."""
     if text is None:
         return None
     if not _RFC3339.fullmatch(text):

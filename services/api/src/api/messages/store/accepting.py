@@ -3,18 +3,48 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import insert
+import orjson
+from sqlalchemy import Text, bindparam, text
 
+from api.limits.domain import CounterName
 from api.messages.domain.acceptance import NewMessage
-from api.messages.tables import MESSAGES
 from chassis.database import Transaction
 
-INSERT_MESSAGE = insert(MESSAGES)
+_COLUMNS = {
+    "id": "uuid",
+    "tenant_id": "uuid",
+    "project_id": "uuid",
+    "key_id": "uuid",
+    "number_id": "uuid",
+    "instance": "text",
+    "environment": "text",
+    "category": "text",
+    "correlation_id": "text",
+    "origin": "text",
+    "source_number": "text",
+    "template_name": "text",
+    "kind": "text",
+    "labels": "text[]",
+    "usage_day": "date",
+    "usage_month": "date",
+    "deliver_by": "timestamptz",
+    "deliver_until": "timestamptz",
+    "urgent": "boolean",
+    "sealed": "text",
+    "recipient_hash": "text",
+    "text_hash": "text",
+    "accepted_at": "timestamptz",
+}
+INSERT = text(f"""
+INSERT INTO api.messages ({", ".join(_COLUMNS)})
+SELECT * FROM json_to_recordset(CAST(:rows AS json)) AS r({", ".join(map(" ".join, _COLUMNS.items()))})
+""").bindparams(bindparam("rows", type_=Text))  # noqa: S608 (names of this module)
 
 
 async def insert_messages(tx: Transaction, messages: Sequence[NewMessage]) -> None:
-    """New messages, one row each, in one pipelined call."""
-    await tx.execute(INSERT_MESSAGE, [_row(message) for message in messages])
+    """New messages, one row each; one parameter holds them all, which is cheaper on both sides than many."""
+    rows = orjson.dumps([_row(message) for message in messages], default=str)  # ids the driver made are not plain UUIDs
+    await tx.execute(INSERT, {"rows": rows.decode()})
 
 
 def _row(message: NewMessage) -> dict[str, Any]:
@@ -32,11 +62,20 @@ def _row(message: NewMessage) -> dict[str, Any]:
         "origin": message.origin,
         "source_number": message.source_number,
         "template_name": message.template_name,
+        "kind": message.kind,
+        "labels": list(message.labels) or None,
+        **_counted(message),
         "deliver_by": accepted.deliver_by,
         "deliver_until": accepted.deliver_until,
         "urgent": accepted.urgent,
-        "sealed": accepted.sealed,
+        "sealed": accepted.sealed if message.keeps_content else None,
         "recipient_hash": accepted.recipient_hash,
         "text_hash": accepted.text_hash,
         "accepted_at": accepted.accepted_at,
     }
+
+
+def _counted(message: NewMessage) -> dict[str, Any]:
+    months = [charge.key.period for charge in message.charges if charge.key.name is CounterName.LIVE_MONTHLY]
+    days = [charge.key.period for charge in message.charges if charge.key.name is not CounterName.LIVE_MONTHLY]
+    return {"usage_day": days[0] if days else None, "usage_month": months[0] if months else None}

@@ -30,7 +30,8 @@ UPDATE api.messages m SET
     sent_at = CASE WHEN r.status = 'SENT' THEN r.at ELSE m.sent_at END,
     delivered_at = CASE WHEN r.status = 'DELIVERED' THEN r.at ELSE m.delivered_at END,
     read_at = CASE WHEN r.status = 'READ' THEN r.at ELSE m.read_at END,
-    failed_at = CASE WHEN r.status = 'FAILED' THEN r.at ELSE m.failed_at END
+    failed_at = CASE WHEN r.status = 'FAILED' THEN r.at ELSE m.failed_at END,
+    canceled_at = CASE WHEN r.status = 'CANCELED' THEN r.at ELSE m.canceled_at END
 FROM reported r JOIN known k ON k.id = r.id
 WHERE m.id = r.id AND (
     r.round > m.round
@@ -85,6 +86,10 @@ def _transition(row: Any) -> Transition:
         accepted_at=row["accepted_at"],
         changed_at=row["changed_at"],
         sealed=row["sealed"],
+        dispatched_at=row["dispatched_at"],
+        usage_day=row["usage_day"],
+        usage_month=row["usage_month"],
+        usage_returned=row["usage_returned"],
     )
 
 

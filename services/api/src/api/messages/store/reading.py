@@ -1,50 +1,62 @@
 """Reading messages and their steps back."""
 
-from typing import Any
+from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import or_, select
+from sqlalchemy import ColumnElement, Select, exists, or_, select, union_all
 
-from api.messages.domain.details import Step, StoredMessage
+from api.messages.domain.details import KnownMessage, Step, StoredMessage
+from api.messages.domain.scope import Scope
+from api.messages.store.rows import known, stored, within
 from api.messages.tables import MESSAGES, STEPS
 from chassis.database import Transaction
-from contracts.errors import ErrorCode
-from contracts.status import Status
 
 
 async def find_message(
-    tx: Transaction, *, project_id: UUID, reference: str, message_id: UUID | None
+    tx: Transaction, scope: Scope, *, reference: str, message_id: UUID | None
 ) -> StoredMessage | None:
-    """A project's message by id, correlation id or provider id."""
+    """A message by id, correlation id or provider id."""
+    row = (await tx.execute(one(scope, reference=reference, message_id=message_id))).mappings().first()
+    return stored(row) if row else None
+
+
+def one(scope: Scope, *, reference: str, message_id: UUID | None) -> Select[tuple[object, ...]]:
+    """The statement of `find_message`: one look into each of three indexes. Should ids collide, ours comes first."""
     columns = MESSAGES.c
-    same = or_(columns.id == message_id, columns.correlation_id == reference, columns.external_id == reference)
-    query = select(MESSAGES).where(columns.project_id == project_id, same).order_by(columns.id).limit(1)
-    row = (await tx.execute(query)).mappings().first()
-    return _stored(row) if row else None
+    ways: list[ColumnElement[bool]] = [columns.correlation_id == reference, columns.external_id == reference]
+    if message_id is not None:
+        ways.append(columns.id == message_id)
+    found = union_all(*(select(columns.id).where(way) for way in ways)).subquery()
+    query = select(MESSAGES).where(columns.id.in_(select(found.c.id)), *within(scope))
+    return query.order_by(columns.id != message_id, columns.id).limit(1)
 
 
-def _stored(row: Any) -> StoredMessage:
-    return StoredMessage(
-        message_id=row["id"],
-        correlation_id=row["correlation_id"],
-        external_id=row["external_id"],
-        status=Status(row["status"]),
-        version=row["version"],
-        environment=row["environment"],
-        category=row["category"],
-        origin=row["origin"],
-        template_name=row["template_name"],
-        deliver_by=row["deliver_by"],
-        deliver_until=row["deliver_until"],
-        accepted_at=row["accepted_at"],
-        dispatched_at=row["dispatched_at"],
-        sent_at=row["sent_at"],
-        delivered_at=row["delivered_at"],
-        read_at=row["read_at"],
-        failed_at=row["failed_at"],
-        error_code=ErrorCode(row["error_code"]) if row["error_code"] else None,
-        duplicate_possible=row["duplicate_possible"],
-        sealed=row["sealed"],
+async def find_known(
+    tx: Transaction, scope: Scope, *, references: Sequence[str], message_ids: Sequence[UUID]
+) -> list[KnownMessage]:
+    """The messages with one of these ids or correlation ids."""
+    columns = MESSAGES.c
+    same = or_(columns.id.in_(message_ids), columns.correlation_id.in_(references))
+    query = select(
+        columns.id,
+        columns.tenant_id,
+        columns.project_id,
+        columns.number_id,
+        columns.instance,
+        columns.environment,
+        columns.category,
+        columns.correlation_id,
+        columns.round,
+        columns.status,
+        _is_suspect().label("is_suspect"),
+    ).where(*within(scope), same)
+    return [known(row) for row in (await tx.execute(query)).mappings()]
+
+
+def _is_suspect() -> ColumnElement[bool]:
+    """Whether an attempt of the message's round was reported as uncertain."""
+    return exists().where(
+        STEPS.c.message_id == MESSAGES.c.id, STEPS.c.round == MESSAGES.c.round, STEPS.c.what == "uncertain"
     )
 
 

@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from api.limits.store import add_usage
 from api.messages.domain.progress import Report, Transition, waves
+from api.messages.domain.refunds import settle
 from api.messages.store import folding
+from api.messages.store.settling import mark_returned
 from chassis.database import Transaction
 from chassis.group_commit import GroupCommit
 from contracts.facts import MessageStatusChanged
@@ -14,10 +17,14 @@ async def fold(tx: Transaction, reports: Sequence[Report]) -> Sequence[None]:
     """Steps, statuses and `message.status_changed` of a batch; a report recorded before has no effect."""
     fresh = await folding.insert_steps(tx, reports)
     unseen = {report.statement_id: report for report in reports if report.statement_id in fresh}
+    transitions: list[Transition] = []
     for wave in waves(list(unseen.values())):
-        for transition in await folding.advance(tx, wave):
-            tx.emit(_told(transition))
+        transitions += await folding.advance(tx, wave)
         await folding.complete_dispatch(tx, wave)
+    tx.emit(*(_told(transition) for transition in transitions))
+    settlement = settle(transitions)
+    await mark_returned(tx, settlement.returned)
+    await add_usage(tx, settlement.amounts)
     return [None] * len(reports)
 
 

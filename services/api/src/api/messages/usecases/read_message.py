@@ -1,18 +1,15 @@
-"""Reading a message back, and what has happened to it."""
+"""Reading one message back."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
-from api.access.domain import Caller
-from api.messages.domain.details import Step, StoredMessage
+from api.messages.domain.details import StoredMessage
+from api.messages.domain.references import as_uuid, is_storable
+from api.messages.domain.scope import Scope
 from api.messages.store import reading
+from api.messages.usecases.opening import Opened, opened
 from api.refusals import Refusal, RefusedError
 from chassis.database import Database, Transaction
 from chassis.seal import KeyRing
-from contracts.values import MessageContent
-
-STEPS_MAX = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,32 +19,18 @@ class ReadMessage:
     database: Database
     keys: KeyRing
 
-    async def read(self, reference: str, caller: Caller) -> tuple[StoredMessage, MessageContent | None]:
-        """The message and its content; raises `RefusedError(MESSAGE_NOT_FOUND)` outside the caller's project too."""
+    async def read(self, reference: str, scope: Scope) -> Opened:
+        """By id, correlation id or provider id; raises `RefusedError(MESSAGE_NOT_FOUND)` outside the scope too."""
         async with self.database.transaction() as tx:
-            message = await self._find(tx, reference, caller)
-        if message.sealed is None:
-            return message, None
-        plaintext = self.keys.open(message.sealed, aad=message.message_id.bytes)
-        return message, MessageContent.model_validate_json(plaintext)
-
-    async def steps(self, reference: str, caller: Caller) -> tuple[StoredMessage, Sequence[Step]]:
-        """The message and its first 500 steps."""
-        async with self.database.transaction() as tx:
-            message = await self._find(tx, reference, caller)
-            return message, await reading.list_steps(tx, message.message_id, limit=STEPS_MAX)
-
-    async def _find(self, tx: Transaction, reference: str, caller: Caller) -> StoredMessage:
-        message = await reading.find_message(
-            tx, project_id=caller.project_id, reference=reference, message_id=_as_uuid(reference)
-        )
-        if message is None:
-            raise RefusedError(Refusal.MESSAGE_NOT_FOUND)
-        return message
+            message = await find(tx, reference, scope)
+        return opened(self.keys, [message])[0]
 
 
-def _as_uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
+async def find(tx: Transaction, reference: str, scope: Scope) -> StoredMessage:
+    """The message, or `RefusedError(MESSAGE_NOT_FOUND)`."""
+    message = None
+    if is_storable(reference):
+        message = await reading.find_message(tx, scope, reference=reference, message_id=as_uuid(reference))
+    if message is None:
+        raise RefusedError(Refusal.MESSAGE_NOT_FOUND)
+    return message

@@ -1,0 +1,1 @@
+"""Statements operators cause: one function is one statement."""

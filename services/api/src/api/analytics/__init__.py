@@ -1,0 +1,1 @@
+"""What became of a number's messages, in figures."""

@@ -1,0 +1,1 @@
+"""What a message says: the template grammar, and the limits of each kind of message."""

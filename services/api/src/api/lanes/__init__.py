@@ -1,0 +1,1 @@
+"""Lanes: how a number is doing at this moment, as the dispatcher sees it."""

@@ -1,0 +1,1 @@
+"""What a tenant may send: plans, packages, and how much of them is used."""

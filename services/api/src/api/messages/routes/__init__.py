@@ -1,0 +1,1 @@
+"""The public doors to messages: sending, reading, canceling."""

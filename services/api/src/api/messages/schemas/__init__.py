@@ -1,0 +1,1 @@
+"""Bodies of the message routes, as the published contract has them."""

@@ -1,0 +1,1 @@
+"""Operators: their keys and roles, and the log of everything they change."""

@@ -1,0 +1,1 @@
+"""The doors of operators: who may come in, and their own routes."""

@@ -1,0 +1,1 @@
+"""Statements on operators and on the log of what they changed."""

@@ -1,0 +1,1 @@
+"""What is done with operators: find out who calls, record what they change, manage them, read the log."""

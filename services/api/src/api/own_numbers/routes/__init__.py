@@ -1,0 +1,1 @@
+"""The public doors to a client's numbers."""

@@ -1,0 +1,1 @@
+"""What a client does with its numbers, one verb per module."""

@@ -1,0 +1,1 @@
+"""Profiles: the phone numbers that a tenant's TEST keys may send to."""

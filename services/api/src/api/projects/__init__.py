@@ -1,0 +1,1 @@
+"""Projects as their tenant sees them."""

@@ -1,0 +1,1 @@
+"""Recipients: what people paste as a phone number, normalised or refused."""

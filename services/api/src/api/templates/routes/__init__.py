@@ -1,0 +1,1 @@
+"""The doors to templates: the client's and the operator's."""

@@ -1,0 +1,229 @@
+"""Every operator route that changes something, by every role: who is refused, and what the log says of who is not."""
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from .running import OPERATOR_KEY, Account, RunningApi, code_of
+
+PHONE = "+5547991234567"
+ADMIN_ONLY = {
+    "POST /v1/admin/tenants",
+    "PATCH /v1/admin/tenants/{tenant_id}",
+    "POST /v1/admin/projects",
+    "PATCH /v1/admin/projects/{project_id}",
+    "POST /v1/admin/plans",
+    "PATCH /v1/admin/plans/{plan_id}",
+    "DELETE /v1/admin/plans/{plan_id}",
+    "POST /v1/admin/packages",
+    "DELETE /v1/admin/packages/{package_id}",
+    "POST /v1/admin/numbers",
+    "POST /v1/admin/numbers/{number_id}/default",
+    "POST /v1/admin/operators",
+    "PATCH /v1/admin/operators/{operator_id}",
+    "DELETE /v1/admin/operators/{operator_id}",
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class World:
+    """What the requests are about."""
+
+    api: RunningApi
+    account: Account
+    keys: dict[str, tuple[str, str]] = field(repr=False)
+
+    async def made(self, path: str, **body: Any) -> str:
+        return str((await self.api.operator(path, **body))["id"])
+
+    async def plan(self) -> str:
+        return await self.made("plans", name=uuid4().hex)
+
+    async def package(self) -> str:
+        return await self.made("packages", **PACKAGE, tenantId=self.account.tenant_id)
+
+    async def number(self) -> str:
+        return str((await self.api.number())["id"])
+
+    async def submitted(self) -> str:
+        headers = {"x-api-key": self.account.key}
+        body = {"name": f"t_{uuid4().hex[:8]}", "category": "UTILITY", "body": "Pronto."}
+        created = await self.api.client.post("/v1/templates", json=body, headers=headers)
+        assert created.status_code == 201, created.text
+        template_id = str(created.json()["id"])
+        submitted = await self.api.client.post(f"/v1/templates/{template_id}/submit", headers=headers)
+        assert submitted.status_code == 200, submitted.text
+        return template_id
+
+    async def profile(self) -> str:
+        tenant_id = await self.made("tenants", name="t")
+        return await self.made("profiles", tenantId=tenant_id, name="Ana", phone=PHONE)
+
+    async def opt_in(self) -> str:
+        return await self.made("opt-ins", projectId=self.account.project_id, phone=PHONE)
+
+
+PACKAGE = {"messages": 5, "startsAt": "2026-01-01T00:00:00Z", "endsAt": "2027-01-01T00:00:00Z"}
+Request = tuple[str, Any]
+Recipe = Callable[[World], Awaitable[Request]]
+
+
+async def on(made: Awaitable[str], path: str, body: Any = None) -> Request:
+    return path.format(await made), body
+
+
+async def to(path: str, **body: Any) -> Request:
+    return path, body
+
+
+async def the(value: str) -> str:
+    return value
+
+
+RECIPES: dict[str, Recipe] = {
+    "POST /v1/admin/tenants": lambda w: to("tenants", name="Padaria"),
+    "PATCH /v1/admin/tenants/{tenant_id}": lambda w: on(w.made("tenants", name="a"), "tenants/{}", {"weight": 3}),
+    "POST /v1/admin/projects": lambda w: to("projects", tenantId=w.account.tenant_id, name="loja"),
+    "PATCH /v1/admin/projects/{project_id}": lambda w: on(
+        w.made("projects", tenantId=w.account.tenant_id, name="p"), "projects/{}", {"productionApproved": True}
+    ),
+    "POST /v1/admin/plans": lambda w: to("plans", name=uuid4().hex, liveMonthly=10),
+    "PATCH /v1/admin/plans/{plan_id}": lambda w: on(w.plan(), "plans/{}", {"liveMonthly": None}),
+    "DELETE /v1/admin/plans/{plan_id}": lambda w: on(w.plan(), "plans/{}"),
+    "POST /v1/admin/packages": lambda w: to("packages", **PACKAGE, tenantId=w.account.tenant_id),
+    "DELETE /v1/admin/packages/{package_id}": lambda w: on(w.package(), "packages/{}"),
+    "POST /v1/admin/profiles": lambda w: on(
+        w.made("tenants", name="t"), "profiles", {"name": "Ana", "phone": PHONE, "tenantId": None}
+    ),
+    "PATCH /v1/admin/profiles/{profile_id}": lambda w: on(w.profile(), "profiles/{}", {"name": "Bia"}),
+    "DELETE /v1/admin/profiles/{profile_id}": lambda w: on(w.profile(), "profiles/{}"),
+    "POST /v1/admin/opt-ins": lambda w: to("opt-ins", projectId=w.account.project_id, phone=PHONE),
+    "DELETE /v1/admin/opt-ins/{opt_in_id}": lambda w: on(w.opt_in(), "opt-ins/{}"),
+    "POST /v1/admin/keys": lambda w: to("keys", projectId=w.account.project_id, environment="LIVE", name="k"),
+    "DELETE /v1/admin/keys/{key_id}": lambda w: on(
+        w.made("keys", projectId=w.account.project_id, environment="LIVE", name="k"), "keys/{}"
+    ),
+    "POST /v1/admin/numbers": lambda w: to(
+        "numbers", instance=f"m-{uuid4().hex[:8]}", gatewayUrl="http://127.0.0.1:9", gatewayApiKey="secret-of-gateway"
+    ),
+    "POST /v1/admin/numbers/{number_id}/default": lambda w: on(w.number(), "numbers/{}/default"),
+    "PUT /v1/admin/numbers/{number_id}/pacing": lambda w: on(w.number(), "numbers/{}/pacing", {"max_in_flight": 2}),
+    "POST /v1/admin/numbers/{number_id}/pause": lambda w: on(w.number(), "numbers/{}/pause"),
+    "POST /v1/admin/numbers/{number_id}/resume": lambda w: on(w.number(), "numbers/{}/resume"),
+    "POST /v1/admin/templates": lambda w: to(
+        "templates", projectId=w.account.project_id, name=f"t_{uuid4().hex[:8]}", category="OTP", body="Oi"
+    ),
+    "POST /v1/admin/templates/{template_id}/approve": lambda w: on(
+        w.submitted(), "templates/{}/approve", {"version": 1}
+    ),
+    "POST /v1/admin/templates/{template_id}/reject": lambda w: on(
+        w.submitted(), "templates/{}/reject", {"version": 1, "reason": "Unclear."}
+    ),
+    "POST /v1/admin/templates/{template_id}/production-approval": lambda w: on(
+        w.made("templates", projectId=w.account.project_id, name=f"t_{uuid4().hex[:8]}", category="OTP", body="Oi"),
+        "templates/{}/production-approval",
+        {"approved": True},
+    ),
+    "POST /v1/admin/operators": lambda w: to("operators", name="Caio", role="viewer"),
+    "PATCH /v1/admin/operators/{operator_id}": lambda w: on(
+        w.made("operators", name="Caio", role="viewer"), "operators/{}", {"role": "operator"}
+    ),
+    "DELETE /v1/admin/operators/{operator_id}": lambda w: on(
+        w.made("operators", name="Caio", role="viewer"), "operators/{}"
+    ),
+}
+
+
+@pytest.fixture(scope="session")
+async def world(running_api: RunningApi, default_number: str) -> World:
+    keys = {}
+    for role in ("viewer", "operator", "admin"):
+        created = await running_api.operator("operators", name=role, role=role)
+        keys[role] = (created["id"], created["key"])
+    return World(api=running_api, account=await running_api.account(), keys=keys)
+
+
+async def call(world: World, route: str, role: str) -> httpx.Response:
+    path, body = await RECIPES[route](world)
+    if body and body.get("tenantId", "") is None:
+        body = {**body, "tenantId": await world.made("tenants", name="t")}
+    return await world.api.client.request(
+        route.split()[0], f"/v1/admin/{path}", json=body, headers={"x-operator-key": world.keys[role][1]}
+    )
+
+
+async def logged(world: World, answer: httpx.Response) -> list[Any]:
+    rows = await world.api.rows(
+        "SELECT operator_id::text, action, target_type, target_id::text, before, after FROM api.audit_entries "
+        "WHERE request_id = $1",
+        answer.headers["x-request-id"],
+    )
+    return list(rows)
+
+
+async def test_every_changing_route_has_a_recipe(api: RunningApi) -> None:
+    document = (await api.client.get("/openapi.json")).json()
+    changing = {
+        f"{method.upper()} {path}"
+        for path, methods in document["paths"].items()
+        if path.startswith("/v1/admin/")
+        for method in methods
+        if method in ("post", "put", "patch", "delete")
+    }
+    assert changing == set(RECIPES)
+    assert set(RECIPES) > ADMIN_ONLY
+
+
+@pytest.mark.parametrize("route", RECIPES)
+async def test_each_role_is_refused_where_it_must_be_and_every_change_is_logged_once(
+    world: World, route: str, default_number: str
+) -> None:
+    """One entry for each change, by its operator, without a phone number or a secret; none for a refusal."""
+    needed = "admin" if route in ADMIN_ONLY else "operator"
+    order = ["viewer", "operator", "admin"]
+    for role in order:
+        answer = await call(world, route, role)
+        entries = await logged(world, answer)
+        if order.index(role) < order.index(needed):
+            assert code_of(answer) == (403, "OPERATOR_ROLE_NOT_ALLOWED"), role
+            assert entries == []
+            continue
+        assert answer.is_success, answer.text
+        [entry] = entries
+        assert entry["operator_id"] == world.keys[role][0]
+        assert entry["action"].startswith(entry["target_type"])
+        assert answer.json().get("id", entry["target_id"]) == entry["target_id"]
+        assert entry["before"] is not None or entry["after"] is not None
+        shown = json.dumps([entry["before"], entry["after"]])
+        for secret in (PHONE[1:], "secret-of-gateway", str(answer.json().get("key", PHONE)), "sealed", "hash"):
+            assert secret not in shown, secret
+    await restore_default(world, route, default_number)
+
+
+async def restore_default(world: World, route: str, instance: str) -> None:
+    """Other tests of this run send from it."""
+    if route.endswith("/default"):
+        [row] = await world.api.rows("SELECT id FROM api.numbers WHERE instance = $1", instance)
+        path, headers = f"/v1/admin/numbers/{row['id']}/default", {"x-operator-key": OPERATOR_KEY}
+        assert (await world.api.client.post(path, headers=headers)).status_code == 200
+
+
+@pytest.mark.parametrize("key", [None, "", "wrong", f"op_{'a' * 12}_{'b' * 43}"])
+async def test_nothing_below_admin_answers_without_a_valid_key(api: RunningApi, key: str | None) -> None:
+    document = (await api.client.get("/openapi.json")).json()
+    headers = {"x-operator-key": key} if key is not None else {}
+    asked = 0
+    for path, methods in document["paths"].items():
+        if not path.startswith("/v1/admin/"):
+            continue
+        for method in methods:
+            url = path.replace("{", "").replace("}", "")
+            answer = await api.client.request(method.upper(), url, headers=headers)
+            assert code_of(answer) == (401, "OPERATOR_KEY_INVALID"), (method, path)
+            asked += 1
+    assert asked > len(RECIPES)
