@@ -27,7 +27,7 @@ def assembled(directory: Path) -> list[Document]:
     kustomization = yaml.safe_load((directory / "kustomization.yaml").read_text())
     unknown = kustomization.keys() - {"apiVersion", "kind", "namespace", "resources", "images"}
     if unknown:
-        raise NotImplementedError(f"{directory} uses {sorted(unknown)}")
+        raise ValueError(f"{directory} uses {sorted(unknown)}")
     tags = {image["name"]: image["newTag"] for image in kustomization["images"]}
     documents: list[Document] = []
     for resource in kustomization["resources"]:
