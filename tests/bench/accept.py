@@ -2,10 +2,11 @@
 
 import contextlib
 import itertools
+import json
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import asyncpg
@@ -27,12 +28,15 @@ from local_stack.workspace import Workspace
 BENCH = "accept"
 CONNECTIONS = 32
 BAR = 1.0
+BATCH_ITEMS = 100
+BATCH_CONNECTIONS = 4
+BATCH_BAR = 5.0
 RUN_DIR = Path(__file__).parents[2] / ".run"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How many requests a round has, and how often."""
+    """How many messages a round has, and how often."""
 
     requests: int = 3_000
     rounds: int = 7
@@ -60,7 +64,11 @@ def target_of(system: System, account: Account) -> Target:
 
 async def _measure(ours: Target, bare: Target, size: Size) -> list[Line]:
     answers: dict[str, list[Answer]] = {"own": [], "bare": []}
-    contenders = {"bare": _round(bare, size, answers["bare"]), "own": _round(ours, size, answers["own"])}
+    contenders = {
+        "bare": _round(bare, size, answers["bare"]),
+        "own": _round(ours, size, answers["own"]),
+        "batch": _batch_round(replace(ours, url=ours.url.replace("/send", "/batch")), size),
+    }
     for warm_up in contenders.values():
         await warm_up()
     for kept in answers.values():
@@ -70,6 +78,13 @@ async def _measure(ours: Target, bare: Target, size: Size) -> list[Line]:
         rate(BENCH, f"bare route, one INSERT, {CONNECTIONS} connections", medians["bare"]),
         rate(
             BENCH, "POST /v1/messages/send, against the bare route", medians["own"], reference=medians["bare"], bar=BAR
+        ),
+        rate(
+            BENCH,
+            f"POST /v1/messages/batch of {BATCH_ITEMS}, messages against single ones",
+            medians["batch"],
+            reference=medians["own"],
+            bar=BATCH_BAR,
         ),
         _latency("bare route", answers["bare"]),
         _latency("POST /v1/messages/send", answers["own"]),
@@ -85,6 +100,25 @@ def _round(target: Target, size: Size, kept: list[Answer]) -> Round:
         answers = await load(target, bodies, connections=CONNECTIONS, expect=202)
         elapsed_seconds = time.perf_counter() - started
         kept.extend(answers)
+        return size.requests / elapsed_seconds
+
+    return once
+
+
+def _batch_round(target: Target, size: Size) -> Round:
+    """Messages a second when they come in batches, each of which must be accepted as a whole."""
+    numbers = itertools.count(5_547_992_000_000)
+
+    async def once() -> float:
+        items = [{"destinationNumber": f"+{next(numbers)}", "text": "a text " * 8} for _ in range(size.requests)]
+        starts = range(0, len(items), BATCH_ITEMS)
+        bodies = [{"messages": items[start : start + BATCH_ITEMS]} for start in starts]
+        started = time.perf_counter()
+        answers = await load(target, bodies, connections=BATCH_CONNECTIONS, expect=200)
+        elapsed_seconds = time.perf_counter() - started
+        accepted = sum(json.loads(answer.body)["accepted"] for answer in answers)
+        if accepted != size.requests:
+            raise RuntimeError(f"{accepted} of {size.requests} were accepted")
         return size.requests / elapsed_seconds
 
     return once

@@ -75,6 +75,27 @@ async def test_callers_within_the_linger_share_a_commit_and_a_lonely_one_is_not_
     assert recorder.batches[1:] == [["four"]]
 
 
+async def test_after_a_commit_with_company_the_next_one_waits_for_more_unless_it_is_full(
+    playground: Playground,
+) -> None:
+    recorder = Recorder()
+    commits = GroupCommit(playground.database, recorder.write, size_max=5, linger_ms=0, spacing_ms=600_000)
+    await settle(submit(commits, "1", "2", "3", "4"))
+    waiting = submit(commits, "5", "6", "7")
+    assert await playground.notes() == ["1", "2", "3", "4"]
+    assert [len(batch) for batch in recorder.batches] == [4]
+    await settle([*waiting, *submit(commits, "8", "9")])
+    assert [len(batch) for batch in recorder.batches] == [4, 5]
+
+
+async def test_after_a_small_commit_nobody_is_kept(playground: Playground) -> None:
+    recorder = Recorder()
+    commits = GroupCommit(playground.database, recorder.write, linger_ms=0, spacing_ms=600_000)
+    for note in ("one", "two"):
+        await asyncio.wait_for(commits.submit(note), timeout=30)
+    assert recorder.batches == [["one"], ["two"]]
+
+
 async def test_items_keep_their_order_and_results_find_their_callers(playground: Playground) -> None:
     async def number_them(tx: Transaction, texts: Sequence[str]) -> Sequence[str]:
         await write_notes(tx, texts)

@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from sqlalchemy import CursorResult, Executable, Table, text
+from sqlalchemy import CursorResult, Executable, Table, TextClause, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from chassis.outbox import insert_outgoing, outgoing_columns
+from chassis.outbox import Closing, insert_outgoing, outgoing_columns
 from contracts.statement import Statement
 
 TRANSIENT_SQLSTATES = ("08", "40", "53", "55P03", "57")
@@ -26,6 +26,7 @@ class Transaction:
     def __init__(self, connection: AsyncConnection) -> None:
         self._connection = connection
         self._emitted: list[Statement] = []
+        self._closing: tuple[Closing, Mapping[str, Any]] | None = None
 
     async def execute(
         self, statement: Executable, parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
@@ -37,10 +38,21 @@ class Transaction:
         """Say something: it is published if, and only if, this transaction commits."""
         self._emitted.extend(statements)
 
+    def close_with(self, closing: Closing, parameters: Mapping[str, Any]) -> None:
+        """Run `closing` as the last statement, in one round trip with storing what was said; one for a transaction."""
+        if self._closing is not None:
+            raise RuntimeError("a transaction is closed with one statement")
+        self._closing = closing, parameters
+
     @property
     def emitted(self) -> Sequence[Statement]:
         """What was said so far."""
         return self._emitted
+
+    @property
+    def closing(self) -> tuple[Closing, Mapping[str, Any]] | None:
+        """What is still to be run before the commit, with its parameters."""
+        return self._closing
 
 
 class Database:
@@ -48,7 +60,7 @@ class Database:
 
     def __init__(self, url: str, *, outbox: Table | None = None, pool_size: int = 10, name: str = "service") -> None:
         self._outbox = outbox
-        self._insert_outgoing = insert_outgoing(outbox) if outbox is not None else None
+        self._last_statements: dict[Closing | None, TextClause] = {}
         self._wake: Callable[[], None] | None = None
         self.engine = open_engine(url, pool_size=pool_size, name=name)
 
@@ -60,10 +72,11 @@ class Database:
     async def transaction(self) -> AsyncIterator[Transaction]:
         """Commits on a clean exit, rolls back on an exception; raises `UnavailableError` for passing trouble."""
         try:
-            async with self.engine.begin() as connection:
+            async with self.engine.connect() as connection:
                 transaction = Transaction(connection)
                 yield transaction
-                await self._store_emitted(transaction, connection)
+                await self._close(transaction, connection)
+                await connection.commit()
         except (DBAPIError, PoolTimeoutError, OSError, TimeoutError) as error:
             if is_transient(error):
                 raise UnavailableError(type(error).__name__) from error
@@ -71,14 +84,28 @@ class Database:
         if transaction.emitted and self._wake:
             self._wake()
 
-    async def _store_emitted(self, transaction: Transaction, connection: AsyncConnection) -> None:
-        if not transaction.emitted:
+    async def _close(self, transaction: Transaction, connection: AsyncConnection) -> None:
+        """Run what was put off to the end: one statement, which is its own transaction if nothing went before it."""
+        emitted = bool(transaction.emitted)
+        if not emitted and transaction.closing is None:
             return
-        if self._outbox is None or self._insert_outgoing is None:
-            raise RuntimeError("this database has no outbox to speak through")
-        await connection.execute(self._insert_outgoing, outgoing_columns(transaction.emitted))
-        if self._wake is None:
+        tells = emitted and self._wake is None
+        if not connection.in_transaction() and not tells:
+            await connection.execution_options(isolation_level="AUTOCOMMIT")
+        closing, given = transaction.closing or (None, {})
+        said = outgoing_columns(transaction.emitted) if emitted else {}
+        await connection.execute(self._last_statement(closing, emitted=emitted), {**said, **given})
+        if tells and self._outbox is not None:
             await connection.execute(text("SELECT pg_notify(:channel, '')"), {"channel": notify_channel(self._outbox)})
+
+    def _last_statement(self, closing: Closing | None, *, emitted: bool) -> TextClause:
+        if closing is not None and not emitted:
+            return closing.statement()
+        if self._outbox is None:
+            raise RuntimeError("this database has no outbox to speak through")
+        if closing not in self._last_statements:
+            self._last_statements[closing] = insert_outgoing(self._outbox, closing=closing)
+        return self._last_statements[closing]
 
     async def problem(self) -> str | None:
         """A health check: None if a trivial query answers."""

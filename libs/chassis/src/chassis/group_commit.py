@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from chassis.database import Database, Transaction, UnavailableError
+from chassis.spacing import Spacing
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -22,7 +23,8 @@ class GroupCommit(Generic[Item, Result]):
 
     A caller resumes only after the commit that holds its own item. A result that is an exception is raised to its
     caller alone. If `write` raises, items are retried one by one, so that a poisoned item fails alone.
-    Bounds: `size_max` items a commit, `linger_ms` of waiting for company, `waiting_max` callers in all.
+    Bounds: `size_max` items a commit, `linger_ms` of waiting for company, `waiting_max` callers in all. Under load
+    commits begin `spacing_ms` apart, unless one is full.
     """
 
     def __init__(
@@ -33,12 +35,14 @@ class GroupCommit(Generic[Item, Result]):
         name: str = "group-commit",
         size_max: int = 200,
         linger_ms: float = 1,
+        spacing_ms: float = 0,
         commits_max: int = 2,
         waiting_max: int = 20_000,
     ) -> None:
         self.name = name
         self._database, self._write = database, write
         self._size_max, self._linger_seconds = size_max, linger_ms / 1_000
+        self._spacing = Spacing(spacing_ms / 1_000)
         self._commits_max, self._waiting_max = commits_max, waiting_max
         self._waiting: list[_Waiting[Item, Result]] = []
         self._commits: set[asyncio.Task[None]] = set()
@@ -59,7 +63,8 @@ class GroupCommit(Generic[Item, Result]):
         if len(self._waiting) >= self._size_max:
             self._commit()
         elif self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(self._linger_seconds, self._commit)
+            pause_seconds = max(self._linger_seconds, self._spacing.pause_seconds())
+            self._timer = asyncio.get_running_loop().call_later(pause_seconds, self._commit)
 
     def _commit(self) -> None:
         if self._timer is not None:
@@ -68,6 +73,7 @@ class GroupCommit(Generic[Item, Result]):
         if not self._waiting or len(self._commits) >= self._commits_max:
             return
         batch, self._waiting = self._waiting[: self._size_max], self._waiting[self._size_max :]
+        self._spacing.began(len(batch))
         task = asyncio.create_task(self._carry_out(batch), name=self.name)
         self._commits.add(task)
         task.add_done_callback(self._finished)

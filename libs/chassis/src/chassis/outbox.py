@@ -1,26 +1,29 @@
 """The outbox table: what a service has said and the broker has not confirmed yet."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
     ARRAY,
     BigInteger,
+    BindParameter,
     Column,
     DateTime,
-    Executable,
     Identity,
     LargeBinary,
     MetaData,
     SmallInteger,
     Table,
     Text,
+    TextClause,
     Uuid,
     bindparam,
     func,
     text,
 )
 from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.types import TypeEngine
 
 from chassis.telemetry.tracing import current_traceparent
 from contracts.ids import uuid7
@@ -55,16 +58,39 @@ def outbox_table(metadata: MetaData) -> Table:
     )
 
 
-def insert_outgoing(outbox: Table) -> Executable:
-    """Stores `outgoing_columns` in their order: one statement of one row, whatever the number of rows."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Closing:
+    """An INSERT that nobody waits for before the end of its transaction, where it shares the last round trip.
+
+    `sql` names its parameters as `:name`, each with its type in `types`, and none as the outbox's are named.
+    """
+
+    sql: str
+    types: Mapping[str, TypeEngine[Any]]
+
+    def statement(self) -> TextClause:
+        """By itself."""
+        return text(self.sql).bindparams(*self.parameters())
+
+    def parameters(self) -> Sequence[BindParameter[Any]]:
+        """As SQLAlchemy wants them."""
+        return [bindparam(name, type_=type_) for name, type_ in self.types.items()]
+
+
+def insert_outgoing(outbox: Table, *, closing: Closing | None = None) -> TextClause:
+    """Stores `outgoing_columns` in their order: one statement, whatever the number of rows, also beside `closing`."""
     target = f"{outbox.schema}.{outbox.name}" if outbox.schema else outbox.name
-    return text(f"""
+    sql = f"""
         INSERT INTO {target} (statement_id, exchange, routing_key, type, body, headers)
         SELECT s.statement_id, s.exchange, s.routing_key, s.type, s.body, :headers
         FROM unnest(:statement_ids, :exchanges, :routing_keys, :types, :bodies) WITH ORDINALITY
             AS s(statement_id, exchange, routing_key, type, body, place)
         ORDER BY s.place
-    """).bindparams(  # noqa: S608 (a table's own name)
+    """  # noqa: S608 (a table's own name)
+    if closing is not None:
+        sql = f"WITH said AS ({sql}) {closing.sql}"
+    return text(sql).bindparams(
+        *(closing.parameters() if closing is not None else ()),
         bindparam("headers", type_=JSONB),
         bindparam("statement_ids", type_=ARRAY(Uuid)),
         bindparam("exchanges", type_=ARRAY(Text)),

@@ -1,45 +1,21 @@
 """Publishes batches on one channel and says of each item what the broker did with it."""
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from enum import StrEnum
 from typing import cast
-from uuid import UUID
 
-from aio_pika.abc import AbstractChannel, AbstractConnection, DeliveryMode
-from aio_pika.exceptions import AMQPConnectionError, ChannelNotFoundEntity, DeliveryError, PublishError
+from aio_pika.abc import AbstractChannel, AbstractConnection
+from aio_pika.exceptions import AMQPConnectionError, ChannelNotFoundEntity
 from aiormq import Channel as UnderlayChannel
-from aiormq import spec
-from pamqp.common import FieldTable
 
 from chassis.amqp import BROKER_TROUBLE, close_quietly, connect
+from chassis.confirms import BatchConfirms, Outcome
+from chassis.publish_frames import Outgoing, PublishFrames
 
 
 class BrokerLostError(Exception):
     """There is no usable connection to the broker right now."""
-
-
-class Outcome(StrEnum):
-    """What became of one publish."""
-
-    CONFIRMED = "confirmed"
-    RETURNED = "returned"
-    LOST = "lost"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outgoing:
-    """One statement ready for the broker."""
-
-    statement_id: UUID
-    exchange: str
-    routing_key: str
-    type: str
-    body: bytes
-    traceparent: str | None
-    said_at: datetime
 
 
 class Publisher:
@@ -76,18 +52,17 @@ class Publisher:
         """
         if not batch:
             return []
+        outcomes = [Outcome.RETURNED] * len(batch)
         async with self._turn:
             try:
                 missing = await self._missing_exchanges({item.exchange for item in batch})
+                places, confirms = await self._send(batch, missing)
             except BROKER_TROUBLE:
                 await self.close()
                 return [Outcome.LOST] * len(batch)
-            tasks = [asyncio.ensure_future(self._publish_one(item, missing)) for item in batch]
-        _, pending = await asyncio.wait(tasks, timeout=self._timeout)
-        for task in pending:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        outcomes = [Outcome.LOST if task.cancelled() else task.result() for task in tasks]
+        await confirms.wait(timeout_seconds=self._timeout)
+        for place, outcome in zip(places, confirms.outcomes, strict=True):
+            outcomes[place] = outcome
         if Outcome.LOST in outcomes:
             await self.close()
         return outcomes
@@ -108,46 +83,21 @@ class Publisher:
             self._known_exchanges.add(name)
         return missing
 
-    async def _publish_one(self, item: Outgoing, missing: set[str]) -> Outcome:
+    async def _send(self, batch: Sequence[Outgoing], missing: set[str]) -> tuple[Sequence[int], BatchConfirms]:
+        """Which of the batch were sent, and what will be known of them."""
         if self._channel is None:
-            return Outcome.LOST
-        if item.exchange in missing:
-            return Outcome.RETURNED
-        try:
-            channel = cast(UnderlayChannel, await self._channel.get_underlay_channel())
-            await channel.basic_publish(
-                item.body,
-                exchange=item.exchange,
-                routing_key=item.routing_key,
-                properties=self._properties(item),
-                mandatory=True,
-                wait=False,  # for the socket: one flush for each of a batch would be most of its price
-            )
-        except (PublishError, DeliveryError):
-            return Outcome.RETURNED
-        except BROKER_TROUBLE:
-            return Outcome.LOST
-        return Outcome.CONFIRMED
-
-    def _properties(self, item: Outgoing) -> spec.Basic.Properties:
-        headers: FieldTable = {
-            "cloudEvents:id": str(item.statement_id),
-            "cloudEvents:source": f"/pilot/{self._source}",
-            "cloudEvents:type": item.type,
-            "cloudEvents:time": item.said_at.isoformat(),
-            "cloudEvents:specversion": "1.0",
-        }
-        if item.traceparent:
-            headers["traceparent"] = item.traceparent
-        return spec.Basic.Properties(
-            message_id=str(item.statement_id),
-            message_type=item.type,
-            timestamp=item.said_at,
-            content_type="application/json",
-            app_id=self._source,
-            delivery_mode=DeliveryMode.PERSISTENT,
-            headers=headers,
-        )
+            raise AMQPConnectionError("not connected")
+        channel = cast(UnderlayChannel, await self._channel.get_underlay_channel())
+        packer = PublishFrames(source=self._source, channel=channel.number, body_bytes_max=channel.max_content_size)
+        packed: dict[int, bytes] = {}
+        for place, item in enumerate(batch):
+            if item.exchange not in missing:
+                with contextlib.suppress(ValueError):  # a name too long for AMQP goes nowhere, and alone
+                    packed[place] = packer.pack(item)
+        confirms = BatchConfirms(channel, [str(batch[place].statement_id) for place in packed])
+        async with asyncio.timeout(self._timeout):
+            await confirms.send(b"".join(packed.values()))
+        return list(packed), confirms
 
     async def close(self) -> None:
         """Drop the connection, whatever state it is in."""

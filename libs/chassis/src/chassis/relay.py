@@ -9,10 +9,13 @@ from prometheus_client import Counter, Gauge
 from sqlalchemy import ARRAY, BigInteger, Executable, Table, any_, bindparam, delete, func, literal_column, or_, select
 from sqlalchemy import update as update_rows
 
+from chassis.confirms import Outcome
 from chassis.database import Database, Transaction, UnavailableError, notify_channel
 from chassis.listener import Listener
 from chassis.loop import Loop
-from chassis.publisher import BrokerLostError, Outcome, Outgoing, Publisher
+from chassis.publish_frames import Outgoing
+from chassis.publisher import BrokerLostError, Publisher
+from chassis.spacing import Spacing
 from chassis.telemetry.logs import get_logger
 from chassis.telemetry.metrics import registry
 
@@ -20,6 +23,7 @@ logger = get_logger(__name__)
 
 POLL_SECONDS = 1.0
 AHEAD_POLL_SECONDS = 60.0
+SPACING_SECONDS = 0.02
 RETURNED_BACKOFF_SECONDS_MAX = 300
 
 published_total = Counter(
@@ -36,6 +40,7 @@ class OutboxRelay:
     The transaction stays open while a bounded batch is published to our own broker: the one exception to "no
     transaction across a network", because it makes a lease, and waiting one out after a crash, unnecessary.
     While one full batch waits for its confirms, a second loop reads and publishes the next, in the order of the rows.
+    Under load, batches that are not full begin `SPACING_SECONDS` apart; what is said to an idle relay leaves at once.
     """
 
     def __init__(
@@ -44,7 +49,9 @@ class OutboxRelay:
         self.name = "outbox-relay"
         self._database, self._outbox, self._publisher = database, outbox, publisher
         self._batch_size = batch_size
-        self._loop = Loop(self.name, self.move_batch, interval_seconds=POLL_SECONDS, failure_pause_seconds=0.5)
+        self._read, self._delete = _due(outbox, batch_size), _confirmed(outbox)
+        self._spacing = Spacing(SPACING_SECONDS)
+        self._loop = Loop(self.name, self._move_in_turn, interval_seconds=POLL_SECONDS, failure_pause_seconds=0.5)
         self._ahead = Loop(
             f"{self.name}-ahead", self.move_batch, interval_seconds=AHEAD_POLL_SECONDS, failure_pause_seconds=0.5
         )
@@ -68,6 +75,10 @@ class OutboxRelay:
                 pass
         await self._publisher.close()
 
+    async def _move_in_turn(self) -> bool:
+        await asyncio.sleep(self._spacing.pause_seconds())
+        return await self.move_batch()
+
     async def move_batch(self) -> bool:
         """Publish one batch; True if there may be more. Raises `UnavailableError` while the broker is away."""
         try:
@@ -76,27 +87,30 @@ class OutboxRelay:
             raise UnavailableError(f"broker: {error}") from error
         async with self._database.transaction() as tx:
             async with self._turn:
-                rows = (await tx.execute(_due(self._outbox, self._batch_size))).all()
+                rows = (await tx.execute(self._read)).all()
                 publishing = asyncio.ensure_future(self._publisher.publish([_outgoing(row) for row in rows]))
-            if len(rows) == self._batch_size:
+            is_full = len(rows) == self._batch_size
+            self._spacing.began(0 if is_full else len(rows))
+            if is_full:
                 self._ahead.wake()
             outcomes = await publishing
             await self._settle(tx, rows, outcomes)
         oldest_age_seconds.set(rows[0].age_seconds if rows else 0)
         if Outcome.LOST in outcomes:
             raise UnavailableError("broker: connection lost while publishing")
-        return len(rows) == self._batch_size
+        return is_full
 
     async def _settle(self, tx: Transaction, rows: Sequence[Any], outcomes: Sequence[Outcome]) -> None:
         ids: dict[Outcome, list[int]] = {outcome: [] for outcome in Outcome}
         for row, outcome in zip(rows, outcomes, strict=True):
             ids[outcome].append(row.id)
-            published_total.labels(outcome=outcome.value).inc()
+        for outcome in Outcome:
+            published_total.labels(outcome=outcome.value).inc(len(ids[outcome]))
         if ids[Outcome.CONFIRMED]:
-            await tx.execute(delete(self._outbox).where(_among(self._outbox, ids[Outcome.CONFIRMED])))
+            await tx.execute(self._delete, {"ids": ids[Outcome.CONFIRMED]})
         if ids[Outcome.RETURNED]:
             logger.warning("outbox_rows_returned", count=len(ids[Outcome.RETURNED]))
-            await tx.execute(_hold_back(self._outbox, ids[Outcome.RETURNED]))
+            await tx.execute(_hold_back(self._outbox), {"ids": ids[Outcome.RETURNED]})
 
 
 def _due(outbox: Table, limit: int) -> Executable:
@@ -111,16 +125,20 @@ def _due(outbox: Table, limit: int) -> Executable:
     )
 
 
-def _among(outbox: Table, ids: Sequence[int]) -> Any:
-    return outbox.c.id == any_(bindparam("ids", ids, ARRAY(BigInteger)))
+def _among(outbox: Table) -> Any:
+    return outbox.c.id == any_(bindparam("ids", type_=ARRAY(BigInteger)))
 
 
-def _hold_back(outbox: Table, ids: Sequence[int]) -> Executable:
+def _confirmed(outbox: Table) -> Executable:
+    return delete(outbox).where(_among(outbox))
+
+
+def _hold_back(outbox: Table) -> Executable:
     attempts = func.least(outbox.c.attempts, 20)
     seconds = func.least(func.power(2, attempts), RETURNED_BACKOFF_SECONDS_MAX)
     return (
         update_rows(outbox)
-        .where(_among(outbox, ids))
+        .where(_among(outbox))
         .values(
             attempts=attempts + 1, not_before=func.clock_timestamp() + seconds * literal_column("interval '1 second'")
         )
