@@ -36,6 +36,10 @@ test: setup ## Run the whole test suite; ARGS are passed on to pytest
 test-fast: setup ## Run the fast ring: unit, architecture and gateways
 	@$(PYTEST) -m 'not slow' tests/unit tests/architecture tests/gateways $(ARGS)
 
+.PHONY: mutations
+mutations: setup ## Remove one rule after another: a test must fail each time; ARGS="-k limits" tries some, ARGS=--list lists
+	@$(BIN)/python -m tests.mutations $(ARGS)
+
 .PHONY: check
 check: setup lint types imports ## Run all static checks
 
