@@ -16,7 +16,9 @@ import httpx
 from fastapi import FastAPI, Request, Response
 
 from chassis.amqp import connect
-from chassis.publisher import Outcome, Outgoing, Publisher
+from chassis.confirms import Outcome
+from chassis.publish_frames import Outgoing
+from chassis.publisher import Publisher
 from chassis.topology import declare_queue
 from chassis.web import WebServer
 from contracts.facts import EchoObserved, NumberConfigured

@@ -35,7 +35,8 @@ async def customer() -> AsyncIterator[Customer]:
 async def build(schema: Schema) -> AsyncIterator[Builder]:
     """Replicas for one test, over empty tables."""
     admin = await asyncpg.connect(schema.admin_url)
-    await admin.execute("TRUNCATE notifier.endpoints, notifier.deliveries, notifier.delivery_attempts, notifier.outbox")
+    tables = ("endpoints", "deliveries", "delivery_attempts", "numbers", "outbox")
+    await admin.execute(f"TRUNCATE {', '.join(f'notifier.{table}' for table in tables)}")
     await admin.close()
     async with AsyncExitStack() as stack:
         yield Builder(schema=schema, stack=stack)

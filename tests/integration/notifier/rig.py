@@ -36,6 +36,7 @@ from notifier.usecases.manage_endpoint import ManageWebhook
 from notifier.usecases.plan_deliveries import PlanDeliveries
 from notifier.usecases.register_endpoint import RegisterWebhook
 from notifier.usecases.settle_attempts import settle_attempts
+from notifier.usecases.try_endpoint import TryWebhook
 
 SEAL_KEYS = "k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 RING = KeyRing.parse(SEAL_KEYS)
@@ -69,6 +70,7 @@ class Rig:
     deliver: DeliverWebhook
     register: RegisterWebhook
     manage: ManageWebhook
+    attempt: TryWebhook
     plans: GroupCommit[MessageStatusChanged, None]
     settlements: GroupCommit[Settlement, bool]
     tenant_id: UUID = field(default_factory=uuid4)
@@ -186,6 +188,7 @@ class Builder:
             plans=plans,
             register=RegisterWebhook(database=database, ring=RING, refusal_of=refusal_of, clock=utc_now),
             manage=ManageWebhook(database=database, ring=RING, refusal_of=refusal_of, clock=utc_now),
+            attempt=TryWebhook(database=database, ring=RING, planned=lambda: None, clock=utc_now),
             deliver=DeliverWebhook(
                 database=database,
                 ring=RING,

@@ -45,7 +45,8 @@ async def rig(build: Any) -> Any:
 
 @pytest.fixture
 async def ask(rig: Any, vhost_url: str, wait_until: Any) -> AsyncIterator[Ask]:
-    answerer = Answerer(vhost_url, QUEUE, answer_with(rig.register, ListWebhooks(database=rig.database), rig.manage))
+    answers = answer_with(rig.register, ListWebhooks(database=rig.database), rig.manage, rig.attempt)
+    answerer = Answerer(vhost_url, QUEUE, answers)
     asker = Asker(vhost_url, service="test")
     await answerer.start()
     await asker.start()

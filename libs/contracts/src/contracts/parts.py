@@ -149,11 +149,18 @@ class CopyButton(Part):
 Button = ReplyButton | UrlButton | CallButton | CopyButton
 
 
+REPLIES_MAX = 3
+"""More of them no gateway of ours shows."""
+
+
 class Buttons(Part):
-    """One to three buttons under the message's text, all replies or none. `header` is a picture, video or document."""
+    """Buttons under the message's text: up to three replies, or up to four others.
+
+    `header` is a picture, video or document.
+    """
 
     kind: Literal["buttons"] = "buttons"
-    buttons: tuple[Annotated[Button, Field(discriminator="type")], ...] = Field(min_length=1, max_length=3)
+    buttons: tuple[Annotated[Button, Field(discriminator="type")], ...] = Field(min_length=1, max_length=4)
     title: Line | None = None
     header: Media | None = None
     footer: Line | None = None
@@ -162,6 +169,8 @@ class Buttons(Part):
     def _check_mix(self) -> Self:
         if len({isinstance(button, ReplyButton) for button in self.buttons}) > 1:
             raise ValueError("reply buttons cannot stand beside others")
+        if isinstance(self.buttons[0], ReplyButton) and len(self.buttons) > REPLIES_MAX:
+            raise ValueError(f"there are at most {REPLIES_MAX} reply buttons")
         if self.header is not None and self.header.media_type not in _HEADERS:
             raise ValueError("a header is an image, a video or a document")
         return self

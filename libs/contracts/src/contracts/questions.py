@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import AwareDatetime, Field
 
 from contracts.statement import Statement
-from contracts.values import Instance, Sealed, Value
+from contracts.values import Environment, Instance, Sealed, Value
 
 
 class Question(Statement):
@@ -179,3 +179,25 @@ class DeliveryLog(Question):
 
     number_id: UUID
     attempts: tuple[LoggedAttempt, ...]
+
+
+class TryEndpoint(Question):
+    """Owe an endpoint one delivery that says it is a test; answered with `TrialPlanned`, or `Rejected`."""
+
+    TYPE: ClassVar[str] = "endpoint.try.v1"
+
+    tenant_id: UUID
+    number_id: UUID | None = None
+    endpoint_id: UUID
+    project_id: UUID
+    environment: Environment
+
+
+class TrialPlanned(Question):
+    """The delivery that is owed; its attempts are in the delivery log."""
+
+    TYPE: ClassVar[str] = "endpoint.trial_planned.v1"
+
+    endpoint_id: UUID
+    delivery_id: UUID
+    event: str = Field(max_length=100)

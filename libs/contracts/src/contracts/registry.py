@@ -35,8 +35,11 @@ ENTRIES = (
     Entry(facts.MessageLost, (RECONCILER,), (API,)),
     Entry(facts.ReceiptRecorded, (STATUS_INGEST,), (API,)),
     Entry(facts.EchoObserved, (STATUS_INGEST,), (DISPATCHER,)),
-    Entry(facts.NumberConfigured, (API,), (DISPATCHER,)),
-    Entry(facts.NumberConnectionChanged, (DISPATCHER, STATUS_INGEST), (API, DISPATCHER)),
+    Entry(facts.NumberConfigured, (API,), (DISPATCHER, NOTIFIER)),
+    Entry(facts.NumberCreated, (API,), (NOTIFIER,)),
+    Entry(facts.NumberRemoved, (API,), (DISPATCHER, NOTIFIER)),
+    Entry(facts.NumberRestored, (API,), (NOTIFIER,)),
+    Entry(facts.NumberConnectionChanged, (DISPATCHER, STATUS_INGEST), (API, DISPATCHER, NOTIFIER)),
     Entry(facts.WebhookDelivered, (NOTIFIER,), (API,)),
     Entry(facts.WebhookExhausted, (NOTIFIER,), (API,)),
     Entry(commands.RequeueMessage, (RECONCILER,), (DISPATCHER,)),
@@ -58,6 +61,8 @@ ENTRIES = (
     Entry(questions.EndpointFound, (NOTIFIER,), (API,)),
     Entry(questions.SecretRotated, (NOTIFIER,), (API,)),
     Entry(questions.DeliveryLog, (NOTIFIER,), (API,)),
+    Entry(questions.TryEndpoint, (API,), (NOTIFIER,)),
+    Entry(questions.TrialPlanned, (NOTIFIER,), (API,)),
     Entry(questions.Rejected, (NOTIFIER,), (API,)),
 )
 

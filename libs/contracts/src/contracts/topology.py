@@ -46,11 +46,19 @@ API_MESSAGES = _facts(
 )
 API_NUMBERS = _facts("api.numbers", "number.connection_changed")
 API_WEBHOOKS = _facts("api.webhooks", "webhook.delivered", "webhook.exhausted")
-DISPATCHER_NUMBERS = _facts("dispatcher.numbers", "number.configured", "number.connection_changed")
+DISPATCHER_NUMBERS = _facts("dispatcher.numbers", "number.configured", "number.removed", "number.connection_changed")
 DISPATCHER_ECHOES = _facts("dispatcher.echoes", "echo.observed")
 DISPATCHER_COMMANDS = Queue("dispatcher.commands", (Binding(COMMANDS, "dispatcher"),))
 STATUS_INGEST_MESSAGES = _facts("status-ingest.messages", "message.dispatched")
 NOTIFIER_MESSAGES = _facts("notifier.messages", "message.status_changed")
+NOTIFIER_NUMBERS = _facts(
+    "notifier.numbers",
+    "number.configured",
+    "number.created",
+    "number.removed",
+    "number.restored",
+    "number.connection_changed",
+)
 RECONCILER_MESSAGES = _facts(
     "reconciler.messages",
     "message.accepted.*",
@@ -71,6 +79,7 @@ QUEUES = (
     DISPATCHER_COMMANDS,
     STATUS_INGEST_MESSAGES,
     NOTIFIER_MESSAGES,
+    NOTIFIER_NUMBERS,
     RECONCILER_MESSAGES,
 )
 """Every static queue; all are declared by every service, so that no fact is published into nothing."""

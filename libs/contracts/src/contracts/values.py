@@ -140,3 +140,17 @@ class GatewayAccess(Value):
         return "GatewayAccess(…)"
 
     __str__ = __repr__
+
+
+class NumberProfile(Value):
+    """What is personal about a number, sealed wherever it travels. `phone` is E.164 digits without `+`."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+
+    phone: str | None = Field(default=None, max_length=15)
+    display_name: str = Field(max_length=200)
+
+    def __repr__(self) -> str:
+        return "NumberProfile(…)"
+
+    __str__ = __repr__

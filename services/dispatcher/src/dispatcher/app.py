@@ -21,6 +21,7 @@ from dispatcher.subscribers import Subscribers, answer_with
 from dispatcher.tables import outbox
 from dispatcher.usecases.bind_echoes import ObserveEchoes
 from dispatcher.usecases.cancel_messages import CancelJobs
+from dispatcher.usecases.close_lane import CloseLane, FailWaiting
 from dispatcher.usecases.dispatch_due import CarryOut, ClaimDue
 from dispatcher.usecases.explain_message import DescribeNumber, ExplainJob
 from dispatcher.usecases.keep_house import ListLanes, PurgeOld, SampleJobs
@@ -136,6 +137,7 @@ class Assembly:
         database, wake = self._database, self._wake_claiming
         return Subscribers(
             configure_lane=ConfigureLane(database=database, wake=self._wake_lanes),
+            close_lane=CloseLane(database=database, wake=self._wake_lanes),
             observe_connection=ObserveConnection(database=database, wake=wake, dice=self._dice),
             locate_message=LocateMessage(database=database, rules=self._rules, wake=wake),
             take_in=TakeIn(commits=self._intake, wake=wake),
@@ -166,19 +168,22 @@ class Assembly:
             probe_lanes=ProbeLanes(database=database, lookup=self._lookup, keys=self._keys, wake=wake, dice=self._dice),
             purge_old=PurgeOld(database=database, job_retention=retention),
             sample_jobs=SampleJobs(database=database),
+            fail_waiting=FailWaiting(database=database),
             list_lanes=ListLanes(database=database),
             consumers=self._consumers,
         )
         third = self._rules.lease.total_seconds() / 3
         probing = Loop("probing", steps.probe, interval_seconds=LOOK_SECONDS)
         lanes = Loop("following-lanes", steps.follow_lanes, interval_seconds=LANES_SECONDS)
-        self._wake_lanes.targets = (lanes.wake, probing.wake, wake)
+        closing = Loop("failing-removed", steps.fail_removed, interval_seconds=LOOK_SECONDS)
+        self._wake_lanes.targets = (lanes.wake, probing.wake, closing.wake, wake)
         return [
             Loop("renewing-leases", steps.renew, interval_seconds=third),
             Loop("expiring-leases", steps.expire, interval_seconds=min(third, LOOK_SECONDS)),
             Loop("resolving", steps.resolve, interval_seconds=LOOK_SECONDS),
             probing,
             lanes,
+            closing,
             Loop("purging", steps.purge_old, interval_seconds=PURGE_SECONDS),
             Loop("sampling", steps.sample, interval_seconds=SAMPLE_SECONDS),
         ]

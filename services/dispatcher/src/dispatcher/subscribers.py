@@ -10,10 +10,11 @@ from chassis.group_commit import GroupCommit
 from contracts.answers import answer_body
 from contracts.commands import RequeueMessage
 from contracts.dispatch_questions import CancelMessages, DescribeLane, ExplainMessage
-from contracts.facts import EchoObserved, MessageAccepted, NumberConfigured, NumberConnectionChanged
+from contracts.facts import EchoObserved, MessageAccepted, NumberConfigured, NumberConnectionChanged, NumberRemoved
 from contracts.registry import UnreadableError, decode
 from contracts.topology import DISPATCHER_COMMANDS, DISPATCHER_ECHOES, DISPATCHER_NUMBERS
 from dispatcher.usecases.cancel_messages import CancelJobs
+from dispatcher.usecases.close_lane import CloseLane
 from dispatcher.usecases.explain_message import DescribeNumber, ExplainJob
 from dispatcher.usecases.take_in import LocateMessage, TakeIn
 from dispatcher.usecases.watch_lanes import ConfigureLane, ObserveConnection
@@ -24,6 +25,7 @@ class Subscribers:
     """One method per queue."""
 
     configure_lane: ConfigureLane
+    close_lane: CloseLane
     observe_connection: ObserveConnection
     locate_message: LocateMessage
     take_in: TakeIn
@@ -36,10 +38,12 @@ class Subscribers:
         broker.hear(DISPATCHER_COMMANDS, self.on_command)
 
     async def on_number(self, heard: Heard) -> None:
-        """A number was configured, or its connection changed."""
+        """A number was configured or removed, or its connection changed."""
         match heard.statement:
             case NumberConfigured() as fact:
                 await self.configure_lane(fact)
+            case NumberRemoved() as fact:
+                await self.close_lane(fact)
             case NumberConnectionChanged() as fact:
                 await self.observe_connection(fact)
             case _:

@@ -58,8 +58,10 @@ lanes = Table(
     Column("trial", Boolean, nullable=False, server_default=text("false")),
     Column("probe_at", DateTime(timezone=True)),
     Column("probe_failures", Integer, nullable=False, server_default="0"),
+    Column("removed_at", DateTime(timezone=True)),
     postgresql_with=LANE_STORAGE,
 )
+Index("ix_lanes_removed", lanes.c.removed_at, postgresql_where=text("removed_at IS NOT NULL"))
 
 jobs = Table(
     "jobs",

@@ -14,14 +14,22 @@ from chassis.seal import KeyRing
 from chassis.topology import Topology
 from contracts.facts import MessageStatusChanged
 from contracts.registry import NOTIFIER, decode
-from contracts.topology import DEAD, DEAD_LETTERS, EXCHANGES, NOTIFIER_MESSAGES, QUEUES, question_queue
+from contracts.topology import (
+    DEAD,
+    DEAD_LETTERS,
+    EXCHANGES,
+    NOTIFIER_MESSAGES,
+    NOTIFIER_NUMBERS,
+    QUEUES,
+    question_queue,
+)
 from notifier.adapters import GuardedPoster, target_check
 from notifier.domain.schedule import Schedule
 from notifier.domain.settlement import Settlement
-from notifier.jobs import Sending, forgetting, forgetting_deleted, measuring, taking_back
+from notifier.jobs import Sending, confirming, forgetting, forgetting_deleted, measuring, taking_back
 from notifier.settings import Settings
 from notifier.store.claims import Bounds
-from notifier.subscribers import PREFETCH, answer_with, on_status_changed
+from notifier.subscribers import NUMBERS_PREFETCH, PREFETCH, answer_with, on_number, on_status_changed
 from notifier.tables import outbox
 from notifier.usecases.deliver_webhook import DeliverWebhook
 from notifier.usecases.forget_deleted import ForgetDeleted
@@ -32,6 +40,8 @@ from notifier.usecases.measure_backlog import MeasureBacklog
 from notifier.usecases.plan_deliveries import PlanDeliveries
 from notifier.usecases.register_endpoint import RegisterWebhook
 from notifier.usecases.settle_attempts import settle_attempts
+from notifier.usecases.tell_of_numbers import TellOfNumbers
+from notifier.usecases.try_endpoint import TryWebhook
 
 FAILING_AFTER = 5
 """Failures in a row after which an endpoint gets one call at a time."""
@@ -64,11 +74,19 @@ def _stages(foundation: Foundation, settings: Settings, ring: KeyRing, poster: G
     plans = GroupCommit[MessageStatusChanged, None](database, PlanDeliveries(ring=ring).write, name="plans")
     deliver = _deliver(foundation, settings, ring, poster, settlements)
     sending = Sending(deliver, calls_max=settings.webhook_calls_max)
-    answerer = _answerer(foundation, settings, ring)
+    answerer = _answerer(foundation, settings, ring, sending)
     foundation.broker.hear(NOTIFIER_MESSAGES, on_status_changed(plans, planned=sending.wake), prefetch=PREFETCH)
+    tell = TellOfNumbers(
+        database=database,
+        ring=ring,
+        confirm_after=timedelta(seconds=settings.disconnect_confirmed_after_seconds),
+        clock=utc_now,
+    )
+    foundation.broker.hear(NOTIFIER_NUMBERS, on_number(tell, told=sending.wake), prefetch=NUMBERS_PREFETCH)
     forget = ForgetOld(database=database, clock=utc_now, retention=timedelta(days=settings.delivery_retention_days))
     loops = [
         taking_back(deliver, interval_seconds=settings.webhook_lease_seconds / 6),
+        confirming(tell, told=sending.wake),
         forgetting(forget),
         forgetting_deleted(ForgetDeleted(database=database, clock=utc_now)),
         measuring(MeasureBacklog(database=database, clock=utc_now)),
@@ -100,14 +118,15 @@ def _deliver(
     )
 
 
-def _answerer(foundation: Foundation, settings: Settings, ring: KeyRing) -> Answerer:
+def _answerer(foundation: Foundation, settings: Settings, ring: KeyRing, sending: Sending) -> Answerer:
     database, refusal_of = foundation.database, target_check(allow_private=settings.allow_private_endpoints)
     register = RegisterWebhook(database=database, ring=ring, refusal_of=refusal_of, clock=utc_now)
     manage = ManageWebhook(database=database, ring=ring, refusal_of=refusal_of, clock=utc_now)
+    attempt = TryWebhook(database=database, ring=ring, planned=sending.wake, clock=utc_now)
     answerer = Answerer(
         settings.broker_url.get_secret_value(),
         question_queue(NOTIFIER),
-        answer_with(register, ListWebhooks(database=database), manage),
+        answer_with(register, ListWebhooks(database=database), manage, attempt),
         on_fatal=foundation.runner.fail,
     )
 

@@ -1,6 +1,7 @@
-"""The notifier's loops: sending what is due, taking back what was abandoned, forgetting, measuring."""
+"""The notifier's loops: sending what is due, taking back what was abandoned, confirming, forgetting, measuring."""
 
 import asyncio
+from collections.abc import Callable
 
 from chassis.loop import Loop
 from chassis.telemetry.logs import get_logger
@@ -9,10 +10,12 @@ from notifier.usecases.deliver_webhook import DeliverWebhook
 from notifier.usecases.forget_deleted import ForgetDeleted
 from notifier.usecases.forget_old import ForgetOld
 from notifier.usecases.measure_backlog import MeasureBacklog
+from notifier.usecases.tell_of_numbers import TellOfNumbers
 
 logger = get_logger(__name__)
 
 POLL_SECONDS = 0.25
+CONFIRM_SECONDS = 5.0
 
 
 class Sending:
@@ -66,6 +69,17 @@ def taking_back(deliver: DeliverWebhook, *, interval_seconds: float) -> Loop:
         return await deliver.take_back() > 0
 
     return Loop("taking-back", step, interval_seconds=interval_seconds)
+
+
+def confirming(tell: TellOfNumbers, *, told: Callable[[], None]) -> Loop:
+    """Tells of connections that were lost and did not come back."""
+
+    async def step() -> bool:
+        more = await tell.confirm()
+        told()
+        return more
+
+    return Loop("confirming", step, interval_seconds=min(tell.confirm_after.total_seconds() / 3, CONFIRM_SECONDS))
 
 
 def forgetting(forget: ForgetOld) -> Loop:

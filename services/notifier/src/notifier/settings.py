@@ -25,6 +25,7 @@ class Settings(ServiceSettings):
     webhook_calls_per_tenant_max: int = Field(default=50, ge=1, le=2_000)
     webhook_calls_per_endpoint_max: int = Field(default=10, ge=1, le=100)
     webhook_lease_seconds: float = Field(default=30.0, gt=0, le=3_600)
+    disconnect_confirmed_after_seconds: float = Field(default=30.0, gt=0, le=3_600)
     delivery_retention_days: int = Field(default=30, ge=1, le=365)
 
     @field_validator("webhook_lease_seconds", mode="after")

@@ -1,4 +1,4 @@
-"""What the notifier hears: changes of status to tell customers of, and questions about their endpoints."""
+"""What the notifier hears: changes of status and turns of numbers' lives to tell of, questions about endpoints."""
 
 from collections.abc import Awaitable, Callable
 
@@ -6,7 +6,14 @@ from chassis.answers import AnswerHandler
 from chassis.deliveries import Heard
 from chassis.group_commit import GroupCommit
 from contracts.answers import answer_body
-from contracts.facts import MessageStatusChanged
+from contracts.facts import (
+    MessageStatusChanged,
+    NumberConfigured,
+    NumberConnectionChanged,
+    NumberCreated,
+    NumberRemoved,
+    NumberRestored,
+)
 from contracts.questions import (
     ChangeEndpoint,
     DeleteEndpoint,
@@ -15,6 +22,7 @@ from contracts.questions import (
     ListEndpoints,
     RegisterEndpoint,
     RotateSecret,
+    TryEndpoint,
 )
 from contracts.registry import UnreadableError, decode
 from contracts.statement import Statement
@@ -22,8 +30,12 @@ from notifier.domain.endpoints import EVENT_OF
 from notifier.usecases.list_endpoints import ListWebhooks
 from notifier.usecases.manage_endpoint import ManageWebhook
 from notifier.usecases.register_endpoint import RegisterWebhook
+from notifier.usecases.tell_of_numbers import TellOfNumbers
+from notifier.usecases.try_endpoint import TryWebhook
 
 PREFETCH = 100
+NUMBERS_PREFETCH = 1
+"""One after the other: what happens to a number is told in the order in which it is heard."""
 
 
 def on_status_changed(
@@ -42,7 +54,27 @@ def on_status_changed(
     return hear
 
 
-def answer_with(register: RegisterWebhook, listing: ListWebhooks, manage: ManageWebhook) -> AnswerHandler:
+def on_number(tell: TellOfNumbers, *, told: Callable[[], None]) -> Callable[[Heard], Awaitable[None]]:
+    """`told` is called after each commit."""
+
+    async def hear(heard: Heard) -> None:
+        match heard.statement:
+            case NumberConfigured() as fact:
+                await tell.learn(fact)
+            case NumberCreated() | NumberRemoved() | NumberRestored() as fact:
+                await tell.turn(fact)
+            case NumberConnectionChanged() as fact:
+                await tell.observe(fact)
+            case _:
+                raise UnreadableError("not about a number")
+        told()
+
+    return hear
+
+
+def answer_with(
+    register: RegisterWebhook, listing: ListWebhooks, manage: ManageWebhook, attempt: TryWebhook
+) -> AnswerHandler:
     """Answers every question about endpoints."""
 
     async def carry_out(asked: Statement) -> Statement:
@@ -51,20 +83,28 @@ def answer_with(register: RegisterWebhook, listing: ListWebhooks, manage: Manage
                 return await register(asked)
             case ListEndpoints():
                 return await listing(asked)
-            case FindEndpoint():
-                return await manage.find(asked)
-            case ChangeEndpoint():
-                return await manage.change(asked)
-            case DeleteEndpoint():
-                return await manage.delete(asked)
-            case RotateSecret():
-                return await manage.rotate(asked)
-            case ListDeliveryLog():
-                return await manage.log(asked)
+            case TryEndpoint():
+                return await attempt(asked)
             case _:
-                raise UnreadableError("not a question for the notifier")
+                return await _manage(manage, asked)
 
     async def answer(kind: str, body: bytes) -> bytes:
         return answer_body(await carry_out(decode(kind, body)))
 
     return answer
+
+
+async def _manage(manage: ManageWebhook, asked: Statement) -> Statement:
+    match asked:
+        case FindEndpoint():
+            return await manage.find(asked)
+        case ChangeEndpoint():
+            return await manage.change(asked)
+        case DeleteEndpoint():
+            return await manage.delete(asked)
+        case RotateSecret():
+            return await manage.rotate(asked)
+        case ListDeliveryLog():
+            return await manage.log(asked)
+        case _:
+            raise UnreadableError("not a question for the notifier")

@@ -1,4 +1,4 @@
-"""The tables of the notifier's schema: customers' endpoints, what is owed to them, and every attempt at it."""
+"""The notifier's tables: customers' endpoints, what is owed to them, every attempt at it, and known numbers."""
 
 from sqlalchemy import (
     Boolean,
@@ -101,3 +101,23 @@ delivery_attempts = Table(
     Column("sealed_response", Text),
 )
 Index("ix_delivery_attempts_endpoint_id_started_at", delivery_attempts.c.endpoint_id, delivery_attempts.c.started_at)
+
+numbers = Table(
+    "numbers",
+    metadata,
+    Column("number_id", Uuid, primary_key=True),
+    Column("instance", Text, nullable=False),
+    Column("tenant_id", Uuid),
+    Column("sealed_profile", Text),
+    Column("version", Integer, nullable=False, server_default="0"),
+    Column("told_version", Integer, nullable=False, server_default="0"),
+    Column("news", Integer, nullable=False, server_default="0"),
+    Column("removed", Boolean, nullable=False, server_default=text("false")),
+    Column("connected", Boolean, nullable=False, server_default=text("false")),
+    Column("observed_at", DateTime(timezone=True)),
+    Column("closed_at", DateTime(timezone=True)),
+    Column("purged_at", DateTime(timezone=True)),
+)
+Index("ix_numbers_instance", numbers.c.instance)
+Index("ix_numbers_closed_at", numbers.c.closed_at, postgresql_where=numbers.c.closed_at.is_not(None))
+Index("ix_numbers_purged_at", numbers.c.purged_at, postgresql_where=numbers.c.purged_at.is_not(None))

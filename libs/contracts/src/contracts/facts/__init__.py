@@ -10,7 +10,13 @@ from contracts.facts.messages import (
     MessageStatusChanged,
     MessageUncertain,
 )
-from contracts.facts.numbers import NumberConfigured, NumberConnectionChanged
+from contracts.facts.numbers import (
+    NumberConfigured,
+    NumberConnectionChanged,
+    NumberCreated,
+    NumberRemoved,
+    NumberRestored,
+)
 from contracts.facts.receipts import EchoObserved, ReceiptRecorded
 from contracts.facts.webhooks import WebhookDelivered, WebhookExhausted
 
@@ -26,6 +32,9 @@ __all__ = [
     "MessageUncertain",
     "NumberConfigured",
     "NumberConnectionChanged",
+    "NumberCreated",
+    "NumberRemoved",
+    "NumberRestored",
     "ReceiptRecorded",
     "WebhookDelivered",
     "WebhookExhausted",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from chassis.dynamic_consumers import DynamicConsumers
 from contracts.topology import lane_queue
+from dispatcher.usecases.close_lane import FailWaiting
 from dispatcher.usecases.keep_house import ListLanes, PurgeOld, SampleJobs
 from dispatcher.usecases.leases import ExpireLeases, RenewLeases
 from dispatcher.usecases.resolve_uncertain import ResolveUncertain
@@ -26,6 +27,7 @@ class Steps:
     probe_lanes: ProbeLanes
     purge_old: PurgeOld
     sample_jobs: SampleJobs
+    fail_waiting: FailWaiting
     list_lanes: ListLanes
     consumers: DynamicConsumers
 
@@ -42,6 +44,10 @@ class Steps:
         """Uncertain jobs that are due for a look."""
         return await self.resolve_uncertain() > 0
 
+    async def fail_removed(self) -> bool:
+        """What waits in lanes of removed numbers."""
+        return await self.fail_waiting()
+
     async def probe(self) -> bool:
         """Lanes that are not open."""
         return await self.probe_lanes() > 0
@@ -52,8 +58,11 @@ class Steps:
         return False
 
     async def follow_lanes(self) -> bool:
-        """Consume the queue of every lane, whichever process heard of it first."""
+        """Consume the queue of every lane, whichever process heard of it first, and none of lanes that are gone."""
         consumed = self.consumers.consumed()
-        wanted = [lane_queue(instance) for instance in await self.list_lanes()]
-        await asyncio.gather(*(self.consumers.add(queue) for queue in wanted if queue.name not in consumed))
+        wanted = {queue.name: queue for queue in map(lane_queue, await self.list_lanes())}
+        await asyncio.gather(
+            *(self.consumers.add(queue) for name, queue in wanted.items() if name not in consumed),
+            *(self.consumers.remove(name) for name in consumed - wanted.keys()),
+        )
         return False

@@ -25,11 +25,14 @@ _CONFIGURE = sql("""
        SET number_id = excluded.number_id, version = excluded.version, gateway = excluded.gateway,
            sealed_access = excluded.sealed_access, pacing = excluded.pacing, gapless = excluded.gapless,
            max_in_flight = excluded.max_in_flight, paused = excluded.paused,
-           probe_at = CASE WHEN lanes.state = 'OPEN' THEN lanes.probe_at ELSE excluded.probe_at END
+           state = CASE WHEN lanes.removed_at IS NULL THEN lanes.state ELSE excluded.state END,
+           state_reason = CASE WHEN lanes.removed_at IS NULL THEN lanes.state_reason END,
+           probe_at = CASE WHEN lanes.state = 'OPEN' AND lanes.removed_at IS NULL THEN lanes.probe_at
+                           ELSE excluded.probe_at END,
+           removed_at = NULL
      WHERE lanes.version < excluded.version
+        OR lanes.removed_at IS NOT NULL AND lanes.number_id < excluded.number_id
 """)
-
-_INSTANCES = sql("SELECT instance FROM dispatcher.lanes ORDER BY instance")
 
 _ACCESS = sql("SELECT number_id, sealed_access FROM dispatcher.lanes WHERE instance = :instance")
 
@@ -59,7 +62,7 @@ _TAKE_PROBES = sql(
     """
     WITH due AS (
         SELECT instance FROM dispatcher.lanes
-         WHERE state <> 'OPEN' AND probe_at <= {now}
+         WHERE state <> 'OPEN' AND probe_at <= {now} AND removed_at IS NULL
          ORDER BY probe_at LIMIT :limit FOR UPDATE SKIP LOCKED)
     UPDATE dispatcher.lanes SET probe_at = {now} + make_interval(secs => :busy_seconds)
       FROM due WHERE lanes.instance = due.instance
@@ -92,11 +95,6 @@ async def configure(tx: Transaction, fact: NumberConfigured, *, gapless: bool, n
         "now": now,
     }
     return (await tx.execute(_CONFIGURE, parameters)).rowcount > 0
-
-
-async def instances(tx: Transaction) -> Sequence[str]:
-    """Every lane there is."""
-    return list((await tx.execute(_INSTANCES)).scalars())
 
 
 async def access(tx: Transaction, instance: str) -> SealedAccess | None:

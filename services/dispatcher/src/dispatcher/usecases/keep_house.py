@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from chassis.database import Database
-from dispatcher.store import echoes, lanes, whereabouts
+from dispatcher.store import echoes, removal, whereabouts
 from dispatcher.usecases.clock import Clock, given
+from dispatcher.usecases.close_lane import DRAIN
 from dispatcher.usecases.measures import JOBS
 
 CHUNK = 1_000
@@ -15,7 +16,7 @@ ECHO_RETENTION = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgeOld:
-    """Delete finished jobs past `job_retention` and echoes past a day."""
+    """Delete finished jobs past `job_retention`, echoes past a day, and lanes that were removed that long ago."""
 
     database: Database
     job_retention: timedelta
@@ -28,7 +29,9 @@ class PurgeOld:
             jobs = await whereabouts.purge_finished(tx, older_than=self.job_retention, limit=CHUNK, now=now)
         async with self.database.transaction() as tx:
             heard = await echoes.purge(tx, older_than=ECHO_RETENTION, limit=CHUNK, now=now)
-        return CHUNK in (jobs, heard)
+        async with self.database.transaction() as tx:
+            removed = await removal.forget(tx, older_than=self.job_retention, limit=CHUNK, now=now)
+        return CHUNK in (jobs, heard, removed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +50,12 @@ class SampleJobs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListLanes:
-    """Which lanes there are."""
+    """Which lanes take messages in."""
 
     database: Database
+    clock: Clock = None
 
     async def __call__(self) -> list[str]:
         """Instance names."""
         async with self.database.transaction() as tx:
-            return list(await lanes.instances(tx))
+            return list(await removal.consumed(tx, drain=DRAIN, now=given(self.clock)))

@@ -30,6 +30,9 @@ JOBS = Gauge("pilot_dispatcher_jobs", "Unfinished jobs by state, sampled", ["sta
 TAKEN_IN = Counter("pilot_dispatcher_jobs_taken_in_total", "New jobs", registry=registry)
 CANCELED = Counter("pilot_dispatcher_jobs_canceled_total", "Messages canceled before any call", registry=registry)
 EXPIRED = Counter("pilot_dispatcher_jobs_expired_total", "Jobs whose delivery window closed", registry=registry)
+NUMBER_REMOVED = Counter(
+    "pilot_dispatcher_jobs_number_removed_total", "Jobs that failed because their number is gone", registry=registry
+)
 RESOLVED = Counter(
     "pilot_dispatcher_uncertain_resolved_total", "Uncertain attempts resolved, by how", ["by"], registry=registry
 )

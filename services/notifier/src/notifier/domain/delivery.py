@@ -9,6 +9,8 @@ from uuid import UUID
 from contracts.facts import WebhookDelivered, WebhookExhausted
 from contracts.values import MessageRef
 from notifier.domain.schedule import Schedule, retry_after
+from notifier.domain.subjects import Ref
+from notifier.domain.trial import TRIAL_EVENT
 
 WORN_OUT_AFTER = timedelta(days=5)
 WORN_OUT_FAILURES_MIN = 20
@@ -88,7 +90,7 @@ class Claimed:
 
     delivery_id: UUID
     endpoint_id: UUID
-    ref: MessageRef
+    ref: Ref
     event: str
     changed_at: datetime
     attempt: int
@@ -131,7 +133,9 @@ def decide(evidence: Evidence, *, claimed: Claimed, schedule: Schedule, now: dat
 
 
 def fact_of(claimed: Claimed, verdict: Verdict, *, now: datetime) -> WebhookDelivered | WebhookExhausted | None:
-    """What the other services are told of a delivery that is over."""
+    """What the other services are told of a delivery about a message that is over; of a trial nothing."""
+    if claimed.event == TRIAL_EVENT or not isinstance(claimed.ref, MessageRef):
+        return None
     kind: type[WebhookDelivered] | type[WebhookExhausted]
     match verdict.state:
         case State.DELIVERED:

@@ -46,7 +46,11 @@ class Listener:
     def is_told(self, ref: MessageRef, event: str) -> bool:
         """True if it belongs to the message's tenant and number and selected `event`; no selection means nothing."""
         owns = (ref.tenant_id, ref.number_id) == (self.tenant_id, self.number_id)
-        return owns and (event in self.events or EVERYTHING in self.events)
+        return owns and self.hears(event)
+
+    def hears(self, event: str) -> bool:
+        """True if it selected `event`, or everything."""
+        return event in self.events or EVERYTHING in self.events
 
 
 def selected(events: Sequence[str]) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from contracts.values import MessageRef
 from notifier.domain.delivery import Claimed, Problem, State, Verdict
+from notifier.domain.subjects import Ref
 
 UNIX_MS_BITS = 80
 """A UUIDv7 begins with 48 bits of Unix milliseconds; this many bits follow (RFC 9562 §5.7)."""
@@ -18,7 +18,7 @@ class Planned:
 
     delivery_id: UUID
     endpoint_id: UUID
-    ref: MessageRef
+    ref: Ref
     version: int
     event: str
     changed_at: datetime

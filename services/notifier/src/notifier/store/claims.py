@@ -12,10 +12,11 @@ from sqlalchemy.types import Uuid
 from chassis.database import Transaction
 from contracts.values import MessageRef
 from notifier.domain.delivery import Claimed, Problem
+from notifier.domain.subjects import NumberRef
 
 # The recursion is a loose index scan: one probe per endpoint that is owed something, however much it is owed.
 # `in_flight` is read from the locked endpoint, so no two replicas can go beyond its bound together.
-# An event waits for the first attempt of the message's earlier ones: news comes in order where nothing fails.
+# An event waits for the first attempt of its subject's earlier ones: news comes in order where nothing fails.
 _CLAIM = text("""
 WITH RECURSIVE moment AS (
     SELECT coalesce(:now, clock_timestamp()) AS now
@@ -143,5 +144,6 @@ async def take_back(tx: Transaction, *, limit: int, now: datetime | None) -> int
 
 def _claimed(row: Row[Any]) -> Claimed:
     fields = dict(row._mapping)
-    ref = MessageRef.model_validate(fields.pop("ref"))
-    return Claimed(ref=ref, attempt=fields.pop("attempts"), **fields)
+    stored = fields.pop("ref")
+    kind = MessageRef if "message_id" in stored else NumberRef
+    return Claimed(ref=kind.model_validate(stored), attempt=fields.pop("attempts"), **fields)

@@ -9,6 +9,7 @@ from sqlalchemy.types import Uuid
 
 from chassis.database import Transaction
 from notifier.domain.settlement import Backlog, EndpointOutcome, Planned, Settlement
+from notifier.domain.subjects import Ref, subject_of
 from notifier.tables import deliveries, delivery_attempts, endpoints
 
 _MOMENT = DateTime(timezone=True)
@@ -63,14 +64,14 @@ async def plan(tx: Transaction, planned: Sequence[Planned]) -> None:
     """Owe these deliveries; what is owed already stays as it is."""
     if not planned:
         return
-    ordered = sorted(planned, key=lambda item: (item.endpoint_id, item.ref.message_id, item.ref.round, item.version))
+    ordered = sorted(planned, key=lambda item: (item.endpoint_id, *subject_of(item.ref), item.version))
     rows = [
         {
             "delivery_id": item.delivery_id,
             "endpoint_id": item.endpoint_id,
             "tenant_id": item.ref.tenant_id,
-            "message_id": item.ref.message_id,
-            "round": item.ref.round,
+            "message_id": subject_of(item.ref)[0],
+            "round": subject_of(item.ref)[1],
             "version": item.version,
             "event": item.event,
             "ref": item.ref.model_dump(mode="json"),
@@ -80,6 +81,19 @@ async def plan(tx: Transaction, planned: Sequence[Planned]) -> None:
         for item in ordered
     ]
     await tx.execute(insert(deliveries).on_conflict_do_nothing(), rows)
+
+
+async def find_owed(tx: Transaction, endpoint_id: UUID, ref: Ref, *, version: int) -> UUID:
+    """The delivery that an endpoint is owed, or was, for one version of a subject."""
+    subject_id, round_ = subject_of(ref)
+    query = select(deliveries.c.delivery_id).where(
+        deliveries.c.endpoint_id == endpoint_id,
+        deliveries.c.message_id == subject_id,
+        deliveries.c.round == round_,
+        deliveries.c.version == version,
+    )
+    found: UUID = (await tx.execute(query)).scalar_one()
+    return found
 
 
 async def settle(tx: Transaction, settlements: Sequence[Settlement]) -> set[UUID]:

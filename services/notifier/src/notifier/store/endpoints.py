@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, any_, bindparam, delete, exists, func, insert, select, text, update
+from sqlalchemy import ColumnElement, Row, any_, bindparam, delete, exists, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import Uuid
 
@@ -122,9 +122,18 @@ async def forget_endpoint(tx: Transaction, endpoint_id: UUID) -> None:
 async def listeners_of(tx: Transaction, number_ids: Collection[UUID]) -> Sequence[Listener]:
     """The active endpoints of these numbers, oldest first."""
     wanted = bindparam("number_ids", sorted(number_ids), ARRAY(Uuid))
+    return await _listeners(tx, endpoints.c.number_id == any_(wanted))
+
+
+async def listeners_of_tenant(tx: Transaction, tenant_id: UUID) -> Sequence[Listener]:
+    """The active endpoints of all numbers of a tenant, oldest first."""
+    return await _listeners(tx, endpoints.c.tenant_id == tenant_id)
+
+
+async def _listeners(tx: Transaction, condition: ColumnElement[bool]) -> Sequence[Listener]:
     query = (
         select(endpoints.c.endpoint_id, endpoints.c.tenant_id, endpoints.c.number_id, endpoints.c.events)
-        .where(endpoints.c.number_id == any_(wanted), endpoints.c.active)
+        .where(condition, endpoints.c.active)
         .order_by(endpoints.c.endpoint_id)
     )
     return [

@@ -15,6 +15,7 @@ from chassis.group_commit import GroupCommit
 from chassis.seal import KeyRing, SealError
 from chassis.telemetry.logs import get_logger
 from chassis.telemetry.metrics import registry
+from contracts.values import MessageRef
 from notifier.domain.delivery import Answered, Claimed, Evidence, Problem, State, Unanswered, Verdict, decide
 from notifier.domain.schedule import Schedule
 from notifier.domain.settlement import Settlement
@@ -128,7 +129,8 @@ def _tell(settlement: Settlement, *, settled: bool) -> None:
         "delivery_attempted",
         delivery_id=claimed.delivery_id,
         endpoint_id=claimed.endpoint_id,
-        message_id=claimed.ref.message_id,
+        number_id=claimed.ref.number_id,
+        message_id=claimed.ref.message_id if isinstance(claimed.ref, MessageRef) else None,
         attempt=claimed.attempt,
         outcome=result,
         status=verdict.status,

@@ -1,4 +1,4 @@
-"""Deletes deliveries and their attempts after their retention, in small bites."""
+"""Deletes deliveries, their attempts and purged numbers after their retention, in small bites."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -6,7 +6,7 @@ from datetime import timedelta
 from chassis.clock import Clock
 from chassis.database import Database
 from notifier.domain.settlement import oldest_id
-from notifier.store import deliveries
+from notifier.store import deliveries, numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,4 +25,6 @@ class ForgetOld:
             forgotten = await deliveries.forget_deliveries(tx, before=before, limit=self.bite)
         async with self.database.transaction() as tx:
             attempts = await deliveries.forget_attempts(tx, before=before, limit=self.bite)
-        return max(forgotten, attempts) >= self.bite
+        async with self.database.transaction() as tx:
+            purged = await numbers.forget_purged(tx, before=self.clock() - self.retention, limit=self.bite)
+        return max(forgotten, attempts, purged) >= self.bite
