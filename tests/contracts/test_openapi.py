@@ -120,6 +120,26 @@ def remove_member_of_answer(document: Document) -> None:
     del content["schema"]["properties"]["correlationId"]
 
 
+def remove_member_of_items(document: Document) -> None:
+    content = document["paths"]["/v1/webhooks"]["get"]["responses"]["200"]["content"]["application/json"]
+    del content["schema"]["items"]["properties"]["url"]
+
+
+def retype_member_of_one_kind_of_items(document: Document) -> None:
+    content = document["paths"]["/v1/api-keys"]["get"]["responses"]["200"]["content"]["application/json"]
+    content["schema"]["items"]["anyOf"][1]["properties"]["keyPrefix"]["type"] = "number"
+
+
+def leave_member_of_items_out(document: Document) -> None:
+    content = document["paths"]["/v1/webhooks"]["get"]["responses"]["200"]["content"]["application/json"]
+    content["schema"]["items"]["required"].remove("url")
+
+
+def answer_another_kind_of_items(document: Document) -> None:
+    content = document["paths"]["/v1/api-keys"]["get"]["responses"]["200"]["content"]["application/json"]
+    content["schema"]["items"]["anyOf"].append({"type": "string"})
+
+
 def answer_an_object_for_a_list(document: Document) -> None:
     content = document["paths"]["/v1/numbers"]["get"]["responses"]["200"]["content"]["application/json"]
     content["schema"] = {"type": "object"}
@@ -137,6 +157,10 @@ def answer_an_object_for_a_list(document: Document) -> None:
         remove_a_parameter,
         change_status,
         remove_member_of_answer,
+        remove_member_of_items,
+        retype_member_of_one_kind_of_items,
+        leave_member_of_items_out,
+        answer_another_kind_of_items,
         answer_an_object_for_a_list,
     ],
     ids=lambda edit: edit.__name__,
@@ -156,4 +180,8 @@ def test_additive_edits_pass() -> None:
     )
     content = edited["paths"]["/v1/messages/send"]["post"]["responses"]["202"]["content"]["application/json"]
     content["schema"]["properties"]["colour"] = {"type": "string"}
+    content["schema"]["required"].append("colour")
+    webhooks = edited["paths"]["/v1/webhooks"]["get"]["responses"]["200"]["content"]["application/json"]
+    webhooks["schema"]["items"]["properties"]["colour"] = {"type": "string"}
+    webhooks["schema"]["items"]["required"].append("colour")
     assert breaking_changes(COMMITTED, edited) == []

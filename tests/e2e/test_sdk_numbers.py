@@ -19,6 +19,7 @@ from pilot_status import (
 )
 from pilot_status import types as sdk_types
 from tests.e2e.client import ARRIVE_SECONDS, Client
+from tests.e2e.listening import heard, life_of, listen
 from tests.e2e.test_official_sdk import transport_to
 from tests.sdk_shapes import fits
 
@@ -53,12 +54,18 @@ def wire(system: System) -> Counting:
 
 
 @pytest.fixture
-def tenant(wire: Counting, account: Account, operator: httpx.Client) -> PilotStatusClient:
-    """The official client with a key of the whole tenant."""
+def tenant_key(account: Account, operator: httpx.Client) -> str:
+    """A key of the whole tenant."""
     body = {"projectId": account.project_id, "environment": "LIVE", "name": "tenant", "scope": "tenant"}
     issued = operator.post("/keys", json=body)
     assert issued.status_code == 201, issued.text
-    return PilotStatusClient(api_key=issued.json()["key"], transport=wire)
+    return str(issued.json()["key"])
+
+
+@pytest.fixture
+def tenant(wire: Counting, tenant_key: str) -> PilotStatusClient:
+    """The official client with that key."""
+    return PilotStatusClient(api_key=tenant_key, transport=wire)
 
 
 def set_state(system: System, instance: str, state: str) -> None:
@@ -123,9 +130,12 @@ def test_row_22_a_number_is_changed(tenant: PilotStatusClient) -> None:
     assert tenant.numbers.update(number_id, {"settings": {"rejectCall": None}})["settings"]["rejectCall"] is None
 
 
-def test_row_23_a_number_is_deleted_restored_and_purged(tenant: PilotStatusClient) -> None:
+def test_row_23_a_number_is_deleted_restored_and_purged(
+    system: System, tenant_key: str, tenant: PilotStatusClient, receiver: WebhookReceiver
+) -> None:
     wanted = {"name": "Linha 23", "number": "+5511974002301"}
-    number_id = tenant.numbers.create(wanted)["instance"]["id"]
+    number_id = str(tenant.numbers.create(wanted)["instance"]["id"])
+    listen(system, receiver, number_id, tenant_key=tenant_key)
     deleted = tenant.numbers.delete(number_id)
     fits(sdk_types.DeleteNumberResult, deleted)
     until = datetime.fromisoformat(deleted["restorableUntil"]) - datetime.now(UTC)
@@ -138,7 +148,15 @@ def test_row_23_a_number_is_deleted_restored_and_purged(tenant: PilotStatusClien
     assert restored["requiresReconnect"] is True
     tenant.numbers.delete(number_id)
     assert tenant.numbers.purge(number_id) == {"ok": True}
-    assert tenant.numbers.create(wanted)["instance"]["id"] != number_id
+    again = str(tenant.numbers.create(wanted)["instance"]["id"])
+    assert again != number_id
+    wait_until(lambda: life_of(receiver, again) == ["number.created"], what="created", timeout_seconds=ARRIVE_SECONDS)
+    heard(receiver, "number.created")
+    told = [*heard(receiver, "number.removed", 2), *heard(receiver, "number.restored")]
+    assert {(data["numberId"], data["phone"], data["displayName"]) for data in told} == {
+        (number_id, "+5511974002301", "Linha 23")
+    }
+    assert life_of(receiver, number_id)[-3:] == ["number.removed", "number.restored", "number.removed"]
 
 
 def test_row_24_keys_are_listed_and_replaced(system: System, tenant: PilotStatusClient) -> None:

@@ -20,12 +20,12 @@ from tests.e2e.test_official_sdk import transport_to
 from tests.sdk_shapes import fits
 
 from local_stack.customer import WebhookReceiver
-from local_stack.operator_api import Account
+from local_stack.operator_api import Account, Operator
 from local_stack.system import System
 from local_stack.waiting import wait_until
 
 ORDER = ["QUEUED", "DISPATCHED", "SENT", "DELIVERED", "READ"]
-ABSENT, BROKEN, SLOW = "+5547998100001", "+5547998100002", "+5547998100003"
+ABSENT, BROKEN, SLOW, SLASHED = (f"+554799810000{digit}" for digit in (1, 2, 3, 4))
 
 
 @pytest.fixture
@@ -69,6 +69,18 @@ def test_row_13_a_message_by_each_of_its_ids(sdk: PilotStatusClient, client: Cli
     with pytest.raises(Exception, match="There is no such message") as unknown:
         sdk.messages.get("3EB0/with/slashes")
     assert unknown.value.body["code"] == "MESSAGE_NOT_FOUND"  # type: ignore[attr-defined]
+
+
+def test_row_13_a_message_by_a_provider_id_with_slashes(
+    system: System, account: Account, sdk: PilotStatusClient, client: Client
+) -> None:
+    script_for(system, account, SLASHED, send=[{"act": "accept", "key_prefix": "AC/DC//"}])
+    sent = sdk.messages.send({"text": "com barras", "destinationNumber": SLASHED})
+    external_id = client.wait_for(sent["id"], "READ")["externalMessageId"]
+    assert external_id.startswith("AC/DC//")
+    found = sdk.messages.get(external_id)
+    fits(MessageDetails, found)
+    assert found == sdk.messages.get(sent["id"])
 
 
 def test_row_14_states_only_move_forward(system: System, account: Account, sdk: PilotStatusClient) -> None:
@@ -117,6 +129,26 @@ def test_row_18_time_is_up_after_an_attempt(
     wait_until(lambda: bool(events_of(receiver, sent["id"])), what="message.failed", timeout_seconds=ARRIVE_SECONDS)
     assert [body["event"] for body in events_of(receiver, sent["id"])] == ["message.failed"]
     assert "tarde demais" not in str(client.ledger())
+
+
+def test_row_18_time_is_up_while_the_provider_is_down(system: System, receiver: WebhookReceiver) -> None:
+    gateway, gateway_url = system.new_gateway()
+    gateway.start()
+    with Operator(system, gateway_url=gateway_url) as operator:
+        account = operator.open_account(instance="lighthouse", templates={})
+    gateway.kill()
+    sdk = PilotStatusClient(api_key=account.api_key, transport=transport_to(system.api_url))
+    with Client(system, account) as client:
+        client.register(receiver, path="row18down")
+        until = (datetime.now(UTC) + timedelta(seconds=8)).isoformat()
+        sent = sdk.messages.send({"text": "no escuro", "destinationNumber": BROKEN, "deliverUntil": until})
+        details = client.wait_for(sent["id"], "FAILED")
+        steps = client.http.get(f"/messages/{sent['id']}/timeline").json()["steps"]
+    assert details["errorCode"] == "EXPIRED_AFTER_ATTEMPTS"
+    assert sdk.messages.get(sent["id"])["errorCode"] == "EXPIRED_AFTER_ATTEMPTS"
+    assert "no escuro" not in str(steps)
+    wait_until(lambda: bool(events_of(receiver, sent["id"])), what="message.failed", timeout_seconds=ARRIVE_SECONDS)
+    assert [body["event"] for body in events_of(receiver, sent["id"])] == ["message.failed"]
 
 
 def test_row_19_the_history_of_a_number(

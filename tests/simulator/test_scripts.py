@@ -184,3 +184,13 @@ async def test_per_number_counts_each_by_itself(simulator: SimulatorProcess, ins
     numbers = ["5511900000081", "5511900000082"]
     statuses = [(await send(simulator, instance, each)).status_code for each in numbers * 2]
     assert statuses == [500, 500, 201, 201]
+
+
+async def test_a_script_may_begin_the_id_of_what_is_accepted(
+    simulator: SimulatorProcess, instance: str, number: str
+) -> None:
+    await simulator.put_script(match={"number": number}, send=[{"act": "accept", "key_prefix": "AC/DC/"}])
+    ids = [(await send(simulator, instance, number)).json()["key"]["id"] for _ in range(2)]
+    assert all(key_id.startswith("AC/DC/") for key_id in ids)
+    assert ids == [row["key_id"] for row in await simulator.ledger(instance=instance)]
+    assert ids[0] != ids[1]

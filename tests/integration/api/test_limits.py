@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import httpx
 import pytest
 
 from contracts.errors import ErrorCode
@@ -54,17 +55,51 @@ async def test_of_twenty_parallel_sends_at_a_limit_of_ten_exactly_ten_are_accept
     assert refused.headers["ratelimit"].startswith('"live_monthly";r=0;t=')
 
 
+async def test_every_answer_to_a_key_says_what_is_left_of_its_rate(api: RunningApi) -> None:
+    account = await api.account()
+    await api.plan(account, requestsPerMinute=1_000)
+    key = await api.key(account.project_id)
+
+    def left(answer: httpx.Response) -> int:
+        assert answer.headers["ratelimit-policy"] == '"requests";q=1000;w=60'
+        name, remaining, resets = answer.headers["ratelimit"].split(";")
+        assert name == '"requests"'
+        assert 1 <= int(resets.removeprefix("t=")) <= 60
+        return int(remaining.removeprefix("r="))
+
+    broken = {"x-api-key": key, "content-type": "application/json"}
+    answers = [
+        await api.send(key),
+        await api.send(key, text=" "),
+        await api.client.post("/v1/messages/send", json={"text": 5}, headers={"x-api-key": key}),
+        await api.client.post("/v1/messages/send", content=b"{", headers=broken),
+        await api.client.get("/v1/messages", headers={"x-api-key": key}),
+        await api.client.get("/v1/messages/nope", headers={"x-api-key": key}),
+    ]
+    assert [answer.status_code for answer in answers] == [202, 400, 400, 400, 200, 404]
+    assert all(900 < left(answer) < 1_000 for answer in answers)
+    unlimited = await api.send((await api.account()).key)
+    stranger = await api.send("ps_test_nobody")
+    assert [(answer.status_code, "ratelimit" in answer.headers) for answer in (unlimited, stranger)] == [
+        (202, False),
+        (401, False),
+    ]
+
+
 async def test_packages_add_to_the_month_while_they_run(api: RunningApi) -> None:
     account, _ = await live_account(api)
     now = datetime.now(UTC)
-    running, over = (
+    running, over, to_come = (
         (now - timedelta(days=1), now + timedelta(days=1)),
         (now - timedelta(days=2), now - timedelta(days=1)),
+        (now + timedelta(days=1), now + timedelta(days=2)),
     )
-    for (starts_at, ends_at), messages in ((running, 2), (over, 5)):
+    stranger = await api.account()
+    packages = ((account, running, 2), (account, over, 5), (account, to_come, 5), (stranger, running, 5))
+    for owner, (starts_at, ends_at), messages in packages:
         await api.operator(
             "packages",
-            tenantId=account.tenant_id,
+            tenantId=owner.tenant_id,
             messages=messages,
             startsAt=starts_at.isoformat(),
             endsAt=ends_at.isoformat(),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -250,6 +251,8 @@ async def test_a_page_costs_the_same_above_fifty_thousand_messages(api: RunningA
     await store(api, account, 5, status="CANCELED", start=START - timedelta(days=29))
     await store(api, account, 5, status="QUEUED", start=START - timedelta(days=28))
     await store(api, account, 5, recipient_hash="rare", start=START - timedelta(days=27))
+    quiet = uuid4()
+    await store(api, account, 5, number_id=quiet, start=START - timedelta(days=26))
     await store(api, account, 50_000)
     await api.rows("ANALYZE api.messages")
     scope = Scope(
@@ -274,6 +277,12 @@ async def test_a_page_costs_the_same_above_fifty_thousand_messages(api: RunningA
         plan = json.loads(row[0])[0]["Plan"]
         assert touched(plan) <= 200, (filters, after, plan)
         assert not {"Seq Scan", "Sort", "Incremental Sort"} & set(nodes(plan)), (filters, after, plan)
+    of_number = replace(scope, number_id=quiet)
+    for number_scope in (of_number, replace(of_number, project_id=None)):  # its own key, and a tenant's that names it
+        [row] = await api.rows(explained(newest(number_scope, Filters(), after=None, limit=31)))
+        plan = json.loads(row[0])[0]["Plan"]
+        assert touched(plan) <= 200, (number_scope, plan)
+        assert not {"Seq Scan", "Sort", "Incremental Sort"} & set(nodes(plan)), (number_scope, plan)
     for reference, message_id in ((str(uuid4()), uuid4()), ("3EB0NONE", None)):
         [row] = await api.rows(explained(one(scope, reference=reference, message_id=message_id)))
         plan = json.loads(row[0])[0]["Plan"]

@@ -7,7 +7,7 @@ from uuid import UUID
 import httpx
 import pytest
 
-from .running import RunningApi, code_of
+from .running import OPERATOR_KEY, RunningApi, code_of
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,6 @@ from .running import RunningApi, code_of
         (b'{"text": ', 1, 10),
         (b'{\n  "text": "a"\n  "b": 1}', 3, 3),
         (b"{'text': 1}", 1, 2),
-        (b'{"text": "half \\ud83d"}', 1, None),
         (b'{"text": NaN}', 1, None),
     ],
 )
@@ -29,6 +28,55 @@ async def test_malformed_json_is_400_with_line_and_column(
     assert code_of(answer) == (400, "MALFORMED_JSON")
     assert answer.json()["line"] == line
     assert column in (None, answer.json()["column"])
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (b'{"text": "half \\ud83d"}', "text"),
+        (b'{"templateId": "t", "variables": {"nome": "\\udc00"}}', "variables.nome"),
+    ],
+)
+async def test_case_10_half_a_pair_is_refused_by_the_name_of_its_field(
+    api: RunningApi, body: bytes, field: str
+) -> None:
+    account = await api.account()
+    headers = {"x-api-key": account.key, "content-type": "application/json"}
+    answer = await api.client.post("/v1/messages/send", content=body, headers=headers)
+    assert code_of(answer) == (400, "VALIDATION_FAILED")
+    assert [detail["field"] for detail in answer.json()["details"]] == [field]
+
+
+@pytest.mark.parametrize("content", [b'{"text": ', b'{"text": "\\u0000"}', b'{"text": "\\ud83d"}'])
+@pytest.mark.parametrize(
+    ("method", "path", "code"),
+    [
+        ("POST", "/v1/messages/send", "API_KEY_INVALID"),
+        ("POST", "/api/v1/messages/batch", "API_KEY_INVALID"),
+        ("DELETE", "/v1/messages/cancel", "API_KEY_INVALID"),
+        ("POST", "/v1/admin/tenants", "OPERATOR_KEY_INVALID"),
+    ],
+)
+async def test_a_wrong_key_is_told_before_a_broken_body(
+    api: RunningApi, method: str, path: str, code: str, content: bytes
+) -> None:
+    account = await api.account()
+    for key in (None, "ps_test_nobody", f"{account.key[:-1]}!"):
+        headers = {"content-type": "application/json"} | ({"x-api-key": key, "x-operator-key": key} if key else {})
+        answer = await api.client.request(method, path, content=content, headers=headers)
+        assert code_of(answer) == (401, code)
+    right = {"x-api-key": account.key, "x-operator-key": OPERATOR_KEY, "content-type": "application/json"}
+    answer = await api.client.request(method, path, content=content, headers=right)
+    assert answer.status_code == 400
+
+
+async def test_a_tenant_key_is_told_so_before_its_body_is_judged(api: RunningApi) -> None:
+    account = await api.account()
+    issued = await api.operator("keys", projectId=account.project_id, environment="TEST", name="all", scope="tenant")
+    for path, body in (("send", {"text": 5}), ("batch", {"messages": 5})):
+        headers = {"x-api-key": str(issued["key"])}
+        answer = await api.client.post(f"/v1/messages/{path}", json=body, headers=headers)
+        assert code_of(answer) == (403, "TENANT_SCOPE_NOT_ALLOWED")
 
 
 LIST = {"buttonText": "Abrir", "sections": [{"title": "Todos", "rows": [{"title": "Um", "rowId": "1"}]}]}
@@ -56,7 +104,8 @@ BAD_BODIES: list[tuple[dict[str, Any], tuple[int, str], str | None]] = [
     ({"text": "oi", "templateId": "t"}, (400, "MODE_INVALID"), None),
     ({"templateId": "unknown"}, (404, "TEMPLATE_NOT_FOUND"), "templateId"),
     ({"templateId": "01890000-0000-7000-8000-000000000000"}, (404, "TEMPLATE_NOT_FOUND"), "templateId"),
-    ({"text": "a\x00b"}, (400, "VALIDATION_FAILED"), None),
+    ({"text": "a\x00b"}, (400, "VALIDATION_FAILED"), "text"),
+    ({"templateId": "t", "variables": {"nome": "Ana\x00B"}}, (400, "VALIDATION_FAILED"), "variables.nome"),
     *(({mode: {"any": "thing"}}, (400, "MODE_NOT_SUPPORTED"), mode) for mode in ("carousel", "flow")),
     *(({mode: "x@g.us"}, (400, "DESTINATION_INVALID"), mode) for mode in ("groupId", "newsletterId")),
     ({"destinationNumber": None, "groupId": "1@g.us"}, (400, "MODE_NOT_SUPPORTED"), "groupId"),

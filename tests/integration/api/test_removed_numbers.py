@@ -76,11 +76,11 @@ async def test_the_dispatcher_is_told_to_stop_and_to_go_on(customer: Customer, p
     await customer.done("DELETE", f"numbers/{number_id}")
     await customer.done("POST", f"numbers/{number_id}/restore")
     told = await customer.api.rows(
-        "SELECT convert_from(body, 'UTF8') AS fact FROM api.outbox WHERE type = 'number.configured.v1' ORDER BY id"
+        "SELECT type, convert_from(body, 'UTF8') AS fact FROM api.outbox WHERE type LIKE 'number.%' ORDER BY id"
     )
-    facts = [json.loads(row["fact"]) for row in told]
-    mine = [(fact["paused"], fact["version"]) for fact in facts if fact["number_id"] == number_id]
-    assert mine == [(True, 2), (False, 3)]
+    facts = [(row["type"], json.loads(row["fact"])) for row in told]
+    mine = [(kind, fact["version"]) for kind, fact in facts if fact["number_id"] == number_id]
+    assert mine == [("number.removed.v1", 2), ("number.restored.v1", 3), ("number.configured.v1", 3)]
 
 
 async def test_thirty_days_later_nobody_restores_it(customer: Customer, phone: str) -> None:

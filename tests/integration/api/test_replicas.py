@@ -122,6 +122,17 @@ async def test_case_47_a_key_is_claimed_once_between_replicas(
     assert await number_of(databases[0], "SELECT count(*) FROM api.messages") == 6
 
 
+async def test_case_47_who_shares_a_commit_with_a_refused_send_of_its_key_is_told_so(databases: list[Database]) -> None:
+    scope = Scope(project_id=uuid7(), environment=Environment.LIVE, number_id=uuid7(), key="k")
+    full = (charge(uuid7(), limit=0),)
+    messages = [replace(new_message(), claim=Claim(scope=scope, fingerprint=said), charges=full) for said in "aab"]
+    async with databases[0].transaction() as tx:
+        outcomes = await store_accepted(tx, messages)
+    same, other = Refusal.LIVE_DAILY_LIMIT_EXCEEDED, Refusal.IDEMPOTENCY_KEY_IN_USE
+    assert [outcome.refusal for outcome in outcomes if isinstance(outcome, RefusedError)] == [same, same, other]
+    assert await number_of(databases[0], "SELECT count(*) FROM api.idempotency_keys") == 0
+
+
 async def test_case_47_equal_keys_in_one_commit_are_one_message(databases: list[Database]) -> None:
     scope = Scope(project_id=uuid7(), environment=Environment.LIVE, number_id=uuid7(), key="k")
     messages = [replace(new_message(), claim=Claim(scope=scope, fingerprint=print_)) for print_ in "aaba"]

@@ -49,6 +49,20 @@ async def test_a_plan_may_let_test_keys_send_to_anyone(api: RunningApi) -> None:
     assert (await api.send(account.key, destinationNumber=STRANGER)).status_code == 202
 
 
+async def test_a_number_does_not_send_to_itself(api: RunningApi, default_number: str) -> None:
+    account = await live_account(api)
+    number = await api.number(tenantId=account.tenant_id, phone="+5547988881234", state=ConnectionState.OPEN)
+    key = await api.key(account.project_id, environment="LIVE", number_id=number["id"])
+    for to in ("+5547988881234", "+554788881234"):
+        assert code_of(await api.send(key, destinationNumber=to)) == (400, "PILOT_SELF_NUMBER")
+    batch = await api.client.post(
+        "/v1/messages/batch",
+        json={"messages": [{"text": "x", "destinationNumber": to} for to in (STRANGER, "+5547988881234")]},
+        headers={"x-api-key": key},
+    )
+    assert [result.get("code") for result in batch.json()["results"]] == [None, "PILOT_SELF_NUMBER"]
+
+
 async def test_a_tenant_key_cannot_send(api: RunningApi) -> None:
     account = await api.account()
     issued = await api.operator("keys", projectId=account.project_id, environment="TEST", name="all", scope="tenant")

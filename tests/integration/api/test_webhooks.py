@@ -2,6 +2,7 @@
 
 import asyncio
 import http.server
+import json
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -9,6 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from pilot_status import parse_customer_webhook
 
 from chassis.testing.template_database import TestDatabase
 from chassis.testing.virtual_host import VirtualHost
@@ -152,10 +154,31 @@ async def test_both_secrets_sign_while_one_replaces_the_other(client: Client, si
     assert headers["x-pilot-status-signature-previous"] == digest(created["secret"], body)
 
 
+async def test_a_test_event_takes_the_way_of_all_others(client: Client, sink: Sink) -> None:
+    created = await client.registered(sink.url)
+    answer = await client.ask("POST", f"/{created['id']}/test")
+    assert answer.status_code == 202
+    assert (answer.json()["webhookId"], answer.json()["event"]) == (created["id"], "webhook.test")
+    await eventually(lambda: has_received(sink, 1), "the test event", timeout_seconds=20)
+    headers, body = sink.received[0]
+    assert headers["x-pilot-status-signature"] == digest(created["secret"], body)
+    assert headers["webhook-id"] == answer.json()["deliveryId"]
+    parsed = parse_customer_webhook(json.loads(body))
+    assert (parsed["type"], json.loads(body)["data"]["test"]) == ("unknown", True)
+
+    async def is_logged() -> bool:
+        entries = (await client.ask("GET", f"/{created['id']}/logs", params={"event": "webhook.test"})).json()
+        return [(entry["deliveryId"], entry["status"]) for entry in entries] == [(headers["webhook-id"], "SUCCESS")]
+
+    await eventually(is_logged, "the attempt in the log", timeout_seconds=20)
+    await client.ask("PATCH", f"/{created['id']}", active=False)
+    assert code_of(await client.ask("POST", f"/{created['id']}/test")) == (409, "WEBHOOK_INACTIVE")
+
+
 async def test_a_deleted_webhook_is_gone_with_its_log(client: Client, sink: Sink) -> None:
     created = await client.registered(sink.url, "*")
     assert (await client.ask("DELETE", f"/{created['id']}")).status_code == 200
-    for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/logs"), ("POST", "/rotate-secret")):
+    for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/logs"), ("POST", "/rotate-secret"), ("POST", "/test")):
         assert code_of(await client.ask(method, f"/{created['id']}{path}")) == (404, "WEBHOOK_NOT_FOUND")
     assert (await client.ask("GET")).json() == []
 
@@ -163,7 +186,7 @@ async def test_a_deleted_webhook_is_gone_with_its_log(client: Client, sink: Sink
 async def test_a_number_key_reaches_its_own_number_only(client: Client, api: RunningApi, sink: Sink) -> None:
     other = await customer(api)
     created = await client.registered(sink.url, "*")
-    requests = (("GET", ""), ("DELETE", ""), ("GET", "/logs"), ("POST", "/rotate-secret"))
+    requests = (("GET", ""), ("DELETE", ""), ("GET", "/logs"), ("POST", "/rotate-secret"), ("POST", "/test"))
     for method, path in requests:
         assert code_of(await other.ask(method, f"/{created['id']}{path}")) == (404, "WEBHOOK_NOT_FOUND")
     patched = await other.ask("PATCH", f"/{created['id']}", active=False)
@@ -184,7 +207,7 @@ async def test_numbers_of_one_tenant_do_not_reach_each_others_webhooks(
     second = await api.number(tenantId=client.account.tenant_id)
     key = await api.key(client.account.project_id, environment="LIVE", number_id=second["id"])
     assert (await client.ask("GET", key=key)).json() == []
-    for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/logs"), ("POST", "/rotate-secret")):
+    for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/logs"), ("POST", "/rotate-secret"), ("POST", "/test")):
         answer = await client.ask(method, f"/{created['id']}{path}", key=key)
         assert code_of(answer) == (404, "WEBHOOK_NOT_FOUND")
 

@@ -121,6 +121,7 @@ FLEET = (
 PARTING = (
     Step("DELETE /v1/messages/cancel"),
     Step("DELETE /v1/templates/{reference}"),
+    Step("POST /v1/webhooks/{webhook_id}/test"),
     Step("DELETE /v1/webhooks/{webhook_id}"),
     Step("POST /v1/api-keys/regenerate"),
     Step("POST /v1/api-keys", by="tenant key"),

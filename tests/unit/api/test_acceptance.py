@@ -26,10 +26,11 @@ def try_to_admit(
     """`known` is what the request's template was found to be; `text` is short for a draft of text alone."""
     if "text" in request:
         request["draft"] = Draft(text=request.pop("text"))
+    recipient = request.pop("to", "5547991000000")
     return admit(
-        SendRequest(destination="+5547991000000", **request),
+        SendRequest(destination=f"+{recipient}", **request),
         caller=caller,
-        recipient="5547991000000",
+        recipient=recipient,
         to_profile=False,
         template=known,
         opt_in_enabled=opt_in_enabled,
@@ -219,3 +220,19 @@ def test_content_and_request_show_nothing_personal() -> None:
     admitted = try_to_admit(CALLER, None, draft=request.draft)
     for shown in (repr(request), repr(admitted), str(admitted.content)):
         assert not any(secret in shown for secret in ("5547991000000", "secret", "Ana"))
+
+
+@pytest.mark.parametrize(
+    ("phone", "to"), [("5547991000000",) * 2, ("5547991000000", "554791000000"), ("554791000000",) * 2]
+)
+def test_a_number_does_not_send_to_itself_however_it_is_written(phone: str, to: str) -> None:
+    for sender, recipient in ((phone, to), (to, phone)):
+        itself = replace(CALLER, number=replace(NUMBER, phone=sender))
+        error = refusal(itself, known=None, text="oi", to=recipient)
+        assert (error.refusal, error.status, error.field) == (Refusal.PILOT_SELF_NUMBER, 400, "destinationNumber")
+
+
+def test_a_neighbour_or_an_unknown_sender_is_not_itself() -> None:
+    for phone in ("5547991000001", None):
+        known_as = replace(CALLER, number=replace(NUMBER, phone=phone))
+        assert try_to_admit(known_as, known=None, text="oi").content.text == "oi"

@@ -1,12 +1,18 @@
 """Figures by local day: clock changes, comparison with the period before, and shares."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import pytest
 
+from api.access.domain import KeyScope
 from api.analytics.domain import DayCount, Length, dashboard, window, zone_of
+from api.analytics.usecases import ShowDashboard
 from api.refusals import Refusal, RefusedError
 from contracts.status import Status
+
+from .people import CALLER
 
 NOW = datetime(2025, 6, 2, 1, 30, tzinfo=UTC)
 
@@ -78,3 +84,15 @@ def test_the_later_half_counts_and_the_earlier_half_compares() -> None:
 def test_nothing_is_zero_everywhere() -> None:
     shown = dashboard(window(Length.QUARTER, zone=zone_of("UTC"), now=NOW), [])
     assert (shown.total_sent, shown.failure_rate, shown.sent_percent_change, len(shown.daily)) == (0, 0.0, 0.0, 90)
+
+
+async def test_a_dashboard_is_one_numbers() -> None:
+    nowhere: Any = None
+    show = ShowDashboard(database=nowhere, clock=lambda: NOW)
+    for caller, refusal in (
+        (replace(CALLER, scope=KeyScope.TENANT), Refusal.TENANT_SCOPE_NOT_ALLOWED),
+        (replace(CALLER, number=None), Refusal.NUMBER_NOT_FOUND),
+    ):
+        with pytest.raises(RefusedError) as refused:
+            await show.show(caller, length=Length.WEEK, zone_name="UTC")
+        assert refused.value.refusal is refusal

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from api.content.domain.blueprint import blueprint_of, checked_blueprint
+from api.content.domain.finish import TEMPLATE_BUTTONS_MAX, finish
 from api.refusals import Refusal, RefusedError
+from contracts.parts import Buttons
 
 WHOLE: dict[str, Any] = {
     "header": {"type": "TEXT", "content": "Pedido {{pedido}}"},
@@ -56,7 +58,7 @@ def test_stray_braces_are_refused_when_saved(text: str) -> None:
     ("change", "field"),
     [
         ({"body": 5}, "body.body"),
-        ({"buttons": [{"type": "URL", "label": "x"}] * 4}, "body.buttons"),
+        ({"buttons": [{"type": "URL", "label": "x"}] * 4}, "body.buttons.2"),
         ({"buttons": [{"type": "nothing", "label": "x"}]}, "body.buttons.0.type"),
         ({"footer": "x" * 61}, "body.footer"),
         ({"defaults": {"nobody": "x"}}, "body.defaults"),
@@ -66,3 +68,43 @@ def test_stray_braces_are_refused_when_saved(text: str) -> None:
 )
 def test_a_bad_object_is_refused_by_field(change: dict[str, Any], field: str) -> None:
     assert refused({**WHOLE, **change}).field == field
+
+
+LINK = {"type": "URL", "label": "Abrir", "url": "https://example.org/{{id}}"}
+CALL = {"type": "PHONE_NUMBER", "label": "Ligar", "phoneNumber": "+5547991000000"}
+COPY = {"type": "COPY_CODE", "label": "Copiar", "copyCode": "ABC"}
+
+
+def with_buttons(*buttons: dict[str, str]) -> dict[str, object]:
+    named = [{**button, "label": f"{button['label']} {index}"} for index, button in enumerate(buttons)]
+    return {"body": "Oi {{nome}}!", "buttons": named}
+
+
+def test_a_template_may_have_two_links_a_call_and_a_code() -> None:
+    blueprint, _ = checked_blueprint(with_buttons(LINK, LINK, CALL, COPY))
+    draft = blueprint.fill({"nome": "Ana", "id": "7"})
+    content = finish(draft, to="5547991000000", sender=None, buttons_max=TEMPLATE_BUTTONS_MAX)
+    assert isinstance(content.part, Buttons)
+    assert [button.type for button in content.part.buttons] == ["url", "url", "call", "copy"]
+    with pytest.raises(RefusedError) as freely:
+        finish(draft, to="5547991000000", sender=None)
+    assert (freely.value.refusal, freely.value.field) == (Refusal.CONTENT_INVALID, "buttons")
+
+
+@pytest.mark.parametrize(
+    ("buttons", "field"),
+    [
+        ([{"type": "QUICK_REPLY", "label": "Sim"}] * 4, "body.buttons.3"),
+        ([LINK] * 3, "body.buttons.2"),
+        ([LINK, CALL, CALL], "body.buttons.2"),
+        ([COPY, COPY], "body.buttons.1"),
+        ([{"type": "QUICK_REPLY", "label": "Sim"}, LINK], "body.buttons"),
+        ([{"type": "QUICK_REPLY", "label": "Sim"}] * 11, "body.buttons"),
+    ],
+)
+def test_buttons_that_cannot_be_shown_are_refused_when_they_are_saved(
+    buttons: list[dict[str, str]], field: str
+) -> None:
+    with pytest.raises(RefusedError) as refused:
+        checked_blueprint(with_buttons(*buttons))
+    assert (refused.value.refusal, refused.value.field) == (Refusal.TEMPLATE_INVALID, field)

@@ -60,7 +60,8 @@ def test_every_id_is_reported_once_in_the_order_given() -> None:
 
 @pytest.mark.parametrize("status", NOT_CANCELABLE)
 def test_a_message_that_moved_on_is_not_cancelable(status: str) -> None:
-    assert outcome_of([status], FOUND, {}).failed == ((status, CancelRefusal.NOT_CANCELABLE),)
+    for decided in ({}, None, {FOUND[status].ref.message_id: True}):
+        assert outcome_of([status], FOUND, decided).failed == ((status, CancelRefusal.NOT_CANCELABLE),)
 
 
 def test_the_dispatchers_word_is_final() -> None:

@@ -142,6 +142,11 @@ def test_lists_have_limits_by_field() -> None:
     assert content_refusal(text="oi", menu=menu("Um", "Um")) == "list.sections"
     assert content_refusal(text="oi", menu=menu("Um", button_text="x" * 21)) == "list.buttonText"
     assert content_refusal(text="oi", menu=menu("Um", sections=())) == "list.sections"
+    sections = tuple(
+        SectionDraft(title=str(number), rows=(RowDraft(title="a", row_id=str(number)),)) for number in range(11)
+    )
+    assert made(text="oi", menu=menu("Um", sections=sections[:10]))
+    assert content_refusal(text="oi", menu=menu("Um", sections=sections)) == "list.sections"
     row = RowDraft(title="a", row_id="a", description="x" * 73)
     long = menu(sections=(SectionDraft(title="t", rows=(row,)),))
     assert content_refusal(text="oi", menu=long) == "list.sections[0].rows[0].description"
@@ -163,3 +168,9 @@ def test_what_shows_no_caption_takes_none(media_type: str) -> None:
     media = MediaDraft(media="https://example.org/a", media_type=media_type)
     assert made(media=media).text == ""
     assert content_refusal(media=media, text="oi") == "mediaType"
+
+
+@pytest.mark.parametrize("media_type", ["audio", "voice", "sticker"])
+def test_above_buttons_stands_a_picture_a_video_or_a_document(media_type: str) -> None:
+    media = MediaDraft(media="https://example.org/a", media_type=media_type)
+    assert content_refusal(text="oi", media=media, buttons=(REPLY,)) == "mediaType"

@@ -167,6 +167,8 @@ def test_case_21_a_persons_jid_is_cleaned_to_the_phone(given: str) -> None:
         "5547991000000-1411000000@g.us",
         "status@broadcast",
         "5547991000000@g.us",
+        "5547991000000@c.us.example",
+        "5547991000000@s.whatsapp.net/x",
         "0479910000000@c.us",
         "٥٥٤٧٩٩١٠٠٠٠٠٠@c.us",
     ],
@@ -209,3 +211,8 @@ def test_an_accepted_destination_is_a_canonical_one(text: str) -> None:
 @pytest.mark.parametrize("given", ["Maria 5547991000000 Silva", "55479910000001234", "5547991000000@lid"])
 def test_a_refusal_does_not_repeat_what_was_given(given: str) -> None:
     assert not any(character.isdigit() for character in refusal_of(given).sentence.replace("15", ""))
+
+
+@pytest.mark.parametrize("given", ["0479910000", "0479910000000", "01234"])
+def test_a_number_without_plus_that_starts_with_zero_is_told_why(given: str) -> None:
+    assert "starts with 0" in refusal_of(given).sentence

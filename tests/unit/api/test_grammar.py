@@ -86,3 +86,9 @@ def test_what_is_no_placeholder_stays_and_unused_values_are_ignored() -> None:
 
 def test_variables_are_named_in_order_of_appearance() -> None:
     assert variables_of("{{b}} {{a}} {{ b }} {{c}}") == ("b", "a", "c")
+
+
+def test_case_23_a_blank_default_is_no_value() -> None:
+    with pytest.raises(RefusedError) as raised:
+        render("{{nome}}", {}, nome=" ")
+    assert raised.value.refusal is Refusal.MISSING_TEMPLATE_VARIABLES

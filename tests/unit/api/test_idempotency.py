@@ -1,13 +1,21 @@
 """What is an idempotency key, and which requests mean the same."""
 
+import base64
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from api.content.domain.draft import ButtonDraft, Draft
-from api.messages.domain.idempotency import canonical, checked_key
+from api.messages.domain.idempotency import Claim, Remembered, canonical, checked_key, replay
+from api.messages.domain.receipt import Receipt
 from api.messages.domain.request import SendRequest
+from api.messages.usecases.prepare_message import PrepareMessage
 from api.refusals import Refusal, RefusedError
+from chassis.seal import Pepper
+from contracts.ids import uuid7
+
+from .people import CALLER, NOW, NUMBER, TESTER
 
 
 @pytest.mark.parametrize("raw", ["", " ", "\u00a0", "x" * 256, "a\nb", "a\x00b", "a\x7fb", "a\x85b", "\t"])
@@ -55,3 +63,43 @@ def test_case_47_what_says_something_else_is_something_else() -> None:
         meaning(deliver_at="never"),
     ]
     assert len(set(others)) == len(others)
+
+
+PEPPER = Pepper.parse(base64.b64encode(b"p" * 32).decode())
+
+
+def claimed(caller: Any = CALLER, **request: Any) -> Claim:
+    """The claim that a caller's request makes; nothing but the pepper is needed for it."""
+    nothing: Any = None
+    prepare = PrepareMessage(
+        templates=nothing, profiles=nothing, keys=nothing, pepper=PEPPER, clock=nothing, opt_in_enabled=True
+    )
+    values: dict[str, Any] = {"destination": "5547991000000", "draft": Draft(text="oi"), **request}
+    claim = prepare.claim(SendRequest(**values), caller, "k1")
+    assert claim is not None
+    return claim
+
+
+def test_case_47_a_key_means_the_same_within_one_project_environment_and_number_only() -> None:
+    claim = claimed()
+    assert claimed(replace(CALLER, key_id=uuid7())) == claim, "another key of the same"
+    for other in (
+        replace(CALLER, project_id=uuid7()),
+        replace(TESTER, key_id=CALLER.key_id),
+        replace(CALLER, number=replace(NUMBER, number_id=uuid7())),
+    ):
+        assert claimed(other).scope != claim.scope
+    assert claimed(draft=Draft(text="outro")).fingerprint != claim.fingerprint
+
+
+def test_case_47_a_key_is_answered_for_by_what_it_was_used_for() -> None:
+    receipt = Receipt(message_id=uuid7(), correlation_id="c", accepted_at=NOW, origin="Loja", source_number=None)
+    remembered = Remembered(fingerprint="a", receipt=receipt)
+    assert replay(remembered, fingerprint="a") is receipt
+    for known, refusal in (
+        (remembered, Refusal.IDEMPOTENCY_KEY_REUSED),
+        (None, Refusal.IDEMPOTENCY_KEY_IN_USE),
+    ):
+        refused = replay(known, fingerprint="b")
+        assert isinstance(refused, RefusedError)
+        assert refused.refusal is refusal

@@ -48,6 +48,17 @@ def test_no_change_is_open_to_viewers() -> None:
     assert len({action.label for action in Action}) == len(Action)
 
 
+def test_what_only_an_administrator_changes() -> None:
+    kinds = ("tenant", "project", "plan", "package", "operator")
+    expected = {action.label for action in Action if action.target.value in kinds}
+    assert {action.label for action in Action if action.role is Role.ADMIN} == {
+        *expected,
+        "number.register",
+        "number.make_default",
+    }
+    assert len(expected) == 12
+
+
 def test_a_key_is_read_back_and_hides_its_secret() -> None:
     assert parse_operator_key(PARTS.raw()) == PARTS
     assert PARTS.secret not in repr(PARTS)

@@ -155,7 +155,8 @@ def test_a_deleted_number_blocks_its_phone_and_can_be_restored_for_thirty_days()
         assert refusal_of(raised) is refusal
 
 
-def test_a_deleted_number_is_told_as_paused() -> None:
-    assert NUMBER.configured(NOW).paused is False
-    assert replace(NUMBER, deleted_at=NOW).configured(NOW).paused is True
-    assert replace(NUMBER, paused=True).configured(NOW).paused is True
+def test_a_purge_is_told_with_a_version_of_its_own_and_without_who_it_was() -> None:
+    removed, purged = NUMBER.removed(NOW, sealed_profile="x"), NUMBER.purged(NOW)
+    assert (removed.purged, removed.version, removed.sealed_profile) == (False, NUMBER.version, "x")
+    assert (purged.purged, purged.version, purged.sealed_profile) == (True, NUMBER.version + 1, None)
+    assert replace(NUMBER, paused=True).configured(NOW, sealed_profile="x").paused is True

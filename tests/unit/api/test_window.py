@@ -60,7 +60,21 @@ def test_case_30_an_instant_without_offset_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["20250101", "20250101090000", "2025", "1735689600", "1735689600000", "0", "-1", "1.5", "true", "", " "]
+    "text",
+    [
+        "20250101",
+        "20260101",
+        "20250101090000",
+        "2025",
+        "1735689600",
+        "1735689600000",
+        "0",
+        "-1",
+        "1.5",
+        "true",
+        "",
+        " ",
+    ],
 )
 def test_case_31_digits_are_no_instant(text: str) -> None:
     assert refused_field(at=text) == "deliverAt"

@@ -55,3 +55,8 @@ def test_canceled_is_reachable_from_queued_only(known: Status) -> None:
 def test_canceled_is_final_within_its_round(reported: Status) -> None:
     assert not outranks(Progress(1, reported), Progress(1, Status.CANCELED))
     assert outranks(Progress(2, Status.QUEUED), Progress(1, Status.CANCELED))
+
+
+@pytest.mark.parametrize("status", list(Status))
+def test_what_is_known_already_moves_nothing(status: Status) -> None:
+    assert not outranks(Progress(1, status), Progress(1, status))

@@ -1,20 +1,23 @@
 """Lets only bodies through that are bounded, complete in time and, where JSON is meant, really JSON."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
 
 import orjson
+from fastapi import FastAPI
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from chassis.characters import Unfit, find_half_pair, find_unfit
 from chassis.problems import Problem, header
-from chassis.validation import MALFORMED_JSON, explain_broken_json
+from chassis.validation import MALFORMED_JSON, VALIDATION_FAILED, explain_broken_json
 
 BODY_BYTES_MAX: Final = 1024 * 1024
 BODY_TIMEOUT_SECONDS: Final = 20.0
 _BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _ESCAPED_NUL: Final = b"\\u0000"
+_CHECK: Final = "ask_first"
 JSON_BODY_KEY: Final = "json_body"
 """Where an ASGI scope keeps a body that is known to be JSON; `receive` gives it as well."""
 
@@ -31,16 +34,37 @@ class BodyGuard:
         if scope["type"] != "http" or (self._raw_paths and scope["path"].startswith(self._raw_paths)):
             await self._app(scope, receive, send)
             return
-        if "\x00" in scope["path"] or b"%00" in scope["query_string"]:
-            raise Problem(400, "VALIDATION_FAILED", "The address holds the character U+0000, which is never accepted.")
-        if _has_no_body(scope):
-            await self._app(scope, receive, send)
-            return
-        body = await read_body(scope, receive, bytes_max=self._bytes_max)
-        if body and _is_json(scope):
-            require_json(body)
-            scope[JSON_BODY_KEY] = body
-        await self._app(scope, _replay(body, receive), send)
+        try:
+            _require_address(scope)
+            if _has_no_body(scope):
+                body = None
+            else:
+                body = await read_body(scope, receive, bytes_max=self._bytes_max)
+                if body and _is_json(scope):
+                    require_json(body)
+                    scope[JSON_BODY_KEY] = body
+        except Problem as problem:
+            if problem.status == 400:
+                await _who_asks(scope)
+            raise
+        await self._app(scope, receive if body is None else _replay(body, receive), send)
+
+
+def ask_first(app: FastAPI, check: Callable[[Scope], Awaitable[None]]) -> None:
+    """Have `check` asked before a body is refused for its form: whom it raises `Problem` for learns that instead."""
+    setattr(app.state, _CHECK, check)
+
+
+async def _who_asks(scope: Scope) -> None:
+    app = scope.get("app")
+    check = getattr(app.state, _CHECK, None) if app is not None else None
+    if check is not None:
+        await check(scope)
+
+
+def _require_address(scope: Scope) -> None:
+    if "\x00" in scope["path"] or b"%00" in scope["query_string"]:
+        raise Problem(400, VALIDATION_FAILED, "The address holds the character U+0000, which is never accepted.")
 
 
 async def read_body(
@@ -76,9 +100,16 @@ def require_json(body: bytes) -> None:
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise _malformed(body, error.pos) from None
-    if _ESCAPED_NUL in body and _holds_nul(document):
-        raise Problem(400, "VALIDATION_FAILED", "The body holds the character U+0000, which is never accepted.")
+        raise _unfit(find_half_pair(body)) or _malformed(body, error.pos) from None
+    if _ESCAPED_NUL in body and (problem := _unfit(find_unfit(document))) is not None:
+        raise problem
+
+
+def _unfit(found: Unfit | None) -> Problem | None:
+    if found is None:
+        return None
+    sentence = f"{found.field}: {found.message}" if found.field else f"The body: {found.message}."
+    return Problem(400, VALIDATION_FAILED, sentence, extras={"details": [found._asdict()]})
 
 
 def _malformed(body: bytes, position: int) -> Problem:
@@ -89,20 +120,6 @@ def _malformed(body: bytes, position: int) -> Problem:
         code, _, extras = explain_broken_json(text, len(text))
         sentence = f"The body is not valid UTF-8: line {extras['line']}, column {extras['column']}."
     return Problem(400, code or MALFORMED_JSON, sentence, extras=extras)
-
-
-def _holds_nul(document: Any) -> bool:
-    pending = [document]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, str) and "\x00" in item:
-            return True
-        if isinstance(item, dict):
-            pending.extend(item.keys())
-            pending.extend(item.values())
-        elif isinstance(item, list):
-            pending.extend(item)
-    return False
 
 
 def _has_no_body(scope: Scope) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
 from functools import lru_cache
 from time import perf_counter
 from typing import Any, Final
@@ -41,6 +42,16 @@ _turned_away = Counter(
 )
 
 
+_further: ContextVar[list[tuple[bytes, bytes]] | None] = ContextVar("further_headers", default=None)
+
+
+def add_answer_headers(*headers: tuple[bytes, bytes]) -> None:
+    """Add headers to the answer of the request at hand, whoever writes it; names in small letters."""
+    further = _further.get()
+    if further is not None:
+        further.extend(headers)
+
+
 class Edge:
     """ASGI middleware; above `concurrency_max` requests at once it answers 503 OVERLOADED."""
 
@@ -55,7 +66,9 @@ class Edge:
             return
         quiet = scope["path"] in QUIET_PATHS
         scope[REQUEST_ID_KEY] = _request_id(scope)
-        answer = _Answer(send, scope[REQUEST_ID_KEY])
+        further: list[tuple[bytes, bytes]] = []
+        _further.set(further)
+        answer = _Answer(send, scope[REQUEST_ID_KEY], further)
         started = perf_counter()
         self._count += 1
         _running.inc()
@@ -79,19 +92,23 @@ class Edge:
 
 
 class _Answer:
-    """Passes the answer on, adding the request id and remembering the status."""
+    """Passes the answer on, adding the request id and further headers, and remembering the status."""
 
-    __slots__ = ("_request_id", "_send", "status")
+    __slots__ = ("_further", "_request_id", "_send", "status")
 
-    def __init__(self, send: Send, request_id: str) -> None:
-        self._send = send
+    def __init__(self, send: Send, request_id: str, further: list[tuple[bytes, bytes]]) -> None:
+        self._send, self._further = send, further
         self._request_id = request_id.encode("ascii")
         self.status = _CLIENT_GONE
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = [*message.get("headers", ()), (b"x-request-id", self._request_id)]
+            message["headers"] = [
+                *message.get("headers", ()),
+                (b"x-request-id", self._request_id),
+                *self._further,
+            ]
         await self._send(message)
 
 

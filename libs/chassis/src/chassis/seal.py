@@ -88,7 +88,8 @@ class KeyRing:
 class Pepper:
     """A secret that makes hashes of guessable values (a phone number has 11 digits) useless to a thief."""
 
-    _secret: bytes = field(repr=False)
+    _keyed: hmac.HMAC = field(repr=False)
+    """Has taken in the secret and nothing else; a copy of it hashes at half the price of beginning anew."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -96,13 +97,14 @@ class Pepper:
         secret = _decode_material(text.strip(), name="pepper")
         if len(secret) < _PEPPER_BYTES_MIN:
             raise InvalidKeyError(f"pepper: expected at least {_PEPPER_BYTES_MIN} bytes, got {len(secret)}")
-        return cls(_secret=secret)
+        return cls(_keyed=hmac.new(secret, digestmod="sha256"))
 
     def hash(self, value: str, *, purpose: str) -> str:
         """Hex HMAC-SHA256; equal values of different purposes give unrelated hashes."""
         label = purpose.encode()
-        message = len(label).to_bytes(2) + label + value.encode("utf-8", "surrogatepass")
-        return hmac.digest(self._secret, message, "sha256").hex()
+        keyed = self._keyed.copy()
+        keyed.update(len(label).to_bytes(2) + label + value.encode("utf-8", "surrogatepass"))
+        return keyed.hexdigest()
 
 
 def _take_apart(sealed: str) -> tuple[str, bytes, bytes]:

@@ -15,6 +15,7 @@ from chassis import problems
 from chassis.body_guard import BODY_BYTES_MAX, BodyGuard
 from chassis.edge import Edge
 from chassis.health import Health
+from chassis.reference_page import add_reference_page
 
 CONCURRENCY_MAX: Final = 500
 _CONNECTIONS_MAX: Final = 4096
@@ -48,7 +49,7 @@ def create_app(
         title=title,
         version=version,
         openapi_url="/openapi.json" if docs else None,
-        docs_url="/docs" if docs else None,
+        docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
         strict_content_type=False,
@@ -60,6 +61,8 @@ def create_app(
     problems.install(app)
     app.add_middleware(Edge, concurrency_max=concurrency_max)
     app.router.routes.extend(health.routes())
+    if docs:
+        add_reference_page(app)
     return app
 
 

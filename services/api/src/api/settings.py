@@ -20,6 +20,8 @@ class Settings(ServiceSettings):
     configuration_ttl_seconds: float = Field(default=2.0, ge=0, le=5)
     whatsapp_optin_validation_enabled: str = Field(default="enabled", max_length=20)
     """`disabled` lets LIVE sends from the platform's number pass without the recipient's consent."""
+    audit_retention_days: int = Field(default=730, ge=30, le=36_500)
+    """How long the log of operators' changes is kept; the database refuses less than 30 days."""
     question_timeout_seconds: float = Field(default=3.0, gt=0, le=30)
 
     @property

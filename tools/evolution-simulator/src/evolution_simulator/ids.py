@@ -9,9 +9,12 @@ _BASE36 = string.digits + string.ascii_lowercase
 _CUID_LENGTH = 25
 
 
-def new_key_id() -> str:
-    """WhatsApp's message id as Baileys makes it: 3EB0 and 18 upper-case hexadecimal digits."""
-    return "3EB0" + secrets.token_hex(9).upper()
+KEY_ID_PREFIX = "3EB0"
+
+
+def new_key_id(prefix: str = KEY_ID_PREFIX) -> str:
+    """WhatsApp's message id as Baileys makes it: 3EB0 and 18 upper-case hexadecimal digits; a script may begin it."""
+    return prefix + secrets.token_hex(9).upper()
 
 
 def message_row_id(key_id: str) -> str:

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from evolution_simulator.ids import KEY_ID_PREFIX
+
 STEPS_MAX = 100_000
 
 
@@ -42,7 +44,10 @@ class _Model(BaseModel):
 
 
 class Step(_Model):
-    """One act; `times` repeats it. Fields that the act does not use are ignored."""
+    """One act; `times` repeats it. Fields that the act does not use are ignored.
+
+    `key_prefix` begins the id of what is accepted, so that it looks like another client's and stays unique.
+    """
 
     act: Act
     times: int | None = Field(default=None, ge=1, le=1_000_000)
@@ -50,6 +55,7 @@ class Step(_Model):
     seconds: float = Field(default=30.0, ge=0, le=3600)
     ms: int = Field(default=1_000, ge=0, le=3_600_000)
     retry_after: str | None = None
+    key_prefix: str = Field(default=KEY_ID_PREFIX, min_length=1, max_length=100)
 
 
 class Receipts(_Model):

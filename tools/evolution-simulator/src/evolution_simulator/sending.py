@@ -106,7 +106,7 @@ async def _accept(simulator: Simulator, send: Send, step: Step, receipts: Receip
     if step.act is Act.SLOW:
         await asyncio.sleep(step.ms / 1000)
     await typing_delay(simulator, send.delay_ms)
-    return await simulator.accept(_entry(simulator, send, step.act), receipts)
+    return await simulator.accept(_entry(simulator, send, step), receipts)
 
 
 async def _answer_accepted(act: Accepted, request: Request, step: Step, body: dict[str, Any]) -> Response:
@@ -125,16 +125,16 @@ async def _answer_accepted(act: Accepted, request: Request, step: Step, body: di
     assert_never(act)
 
 
-def _entry(simulator: Simulator, send: Send, act: Act) -> Entry:
+def _entry(simulator: Simulator, send: Send, step: Step) -> Entry:
     return Entry(
         seq=simulator.ledger.next_seq(),
         at=datetime.now(UTC).isoformat(),
         instance=send.instance.name,
-        key_id=ids.new_key_id(),
+        key_id=ids.new_key_id(step.key_prefix),
         number=send.number,
         jid=send.jid,
         text=send.text,
-        outcome=act,
+        outcome=step.act,
         kind=send.kind,
         payload=send.payload,
         message_type=send.message_type,

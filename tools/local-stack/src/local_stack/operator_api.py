@@ -30,10 +30,10 @@ class Account:
 
 
 class Operator:
-    """The operator API of one running system, and the gateway behind it."""
+    """The operator API of one running system, and the gateway behind it (or another one)."""
 
-    def __init__(self, system: System) -> None:
-        self._system = system
+    def __init__(self, system: System, *, gateway_url: str | None = None) -> None:
+        self._system, self._gateway_url = system, gateway_url or system.gateway_url
         self._http = httpx.Client(
             base_url=f"{system.api_url}/v1/admin",
             headers={"x-operator-key": system.credentials.operator_key},
@@ -65,7 +65,7 @@ class Operator:
 
     def _create_instance(self, instance: str) -> None:
         answer = httpx.post(
-            f"{self._system.gateway_url}/instance/create",
+            f"{self._gateway_url}/instance/create",
             json={"instanceName": instance, "integration": "WHATSAPP-BAILEYS"},
             headers={"apikey": self._system.credentials.gateway_key},
             timeout=10,
@@ -73,7 +73,7 @@ class Operator:
         )
         answer.raise_for_status()
         opened = httpx.post(
-            f"{self._system.gateway_url}/simulator/instances/{instance}/state",
+            f"{self._gateway_url}/simulator/instances/{instance}/state",
             json={"state": "open"},
             timeout=10,
             trust_env=False,
@@ -86,7 +86,7 @@ class Operator:
             instance=instance,
             tenantId=tenant_id,
             displayName=instance.title(),
-            gatewayUrl=self._system.gateway_url,
+            gatewayUrl=self._gateway_url,
             gatewayApiKey=self._system.credentials.gateway_key,
             pacing=pacing,
         )

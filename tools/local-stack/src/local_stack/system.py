@@ -34,7 +34,7 @@ class System:
 
     def __post_init__(self) -> None:
         self._instance = create_instance(self.run_dir, "system")
-        self.gateway = self._gateway_process()
+        self.gateway = self._gateway_process("evolution-simulator", self.ports.gateway, self.ledger_path)
         self.services = {service: self._service_process(service) for service in Service}
 
     @property
@@ -87,6 +87,13 @@ class System:
         self._replicas.append(replica)
         return replica
 
+    def new_gateway(self) -> tuple[ServiceProcess, str]:
+        """One more gateway, for stories in which one goes down, and its address; not started, stopped with the rest."""
+        port = free_port()
+        gateway = self._gateway_process(f"gateway-{port}", port, self._instance.path / f"gateway-{port}.jsonl")
+        self._replicas.append(gateway)
+        return gateway, f"http://127.0.0.1:{port}"
+
     def _service_process(self, service: Service, *, port: int | None = None, number: int = 1) -> ServiceProcess:
         name = service.value if number == 1 else f"{service}-{number}"
         environment = service_environment(
@@ -101,15 +108,15 @@ class System:
             instance=self._instance,
         )
 
-    def _gateway_process(self) -> ServiceProcess:
-        place = ["--host", "127.0.0.1", "--port", str(self.ports.gateway), "--ledger", str(self.ledger_path)]
+    def _gateway_process(self, name: str, port: int, ledger: Path) -> ServiceProcess:
+        place = ["--host", "127.0.0.1", "--port", str(port), "--ledger", str(ledger)]
         key = {"SIMULATOR_API_KEY": self.credentials.gateway_key}  # not an argument: those show in process lists
         return ServiceProcess(
-            name="evolution-simulator",
+            name=name,
             argv=[sys.executable, "-m", "evolution_simulator", *place, *self.gateway_arguments],
             env=inherited_environment() | {"PYTHONUNBUFFERED": "1"} | key,
-            log_path=self.log_dir / "evolution-simulator.log",
-            ready_url=f"{self.gateway_url}/",
+            log_path=self.log_dir / f"{name}.log",
+            ready_url=f"http://127.0.0.1:{port}/",
             instance=self._instance,
         )
 

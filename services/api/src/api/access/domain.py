@@ -72,8 +72,20 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """What a key has left of its requests, and when it has all of them again if it asks for nothing until then."""
+
+    per_minute: int
+    left: int
+    full_in_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredKey:
-    """A key as it is stored, without its hash. `last4` is unknown for keys from before it was kept."""
+    """A key as it is stored, without its hash. `last4` is unknown for keys from before it was kept.
+
+    `last_used_at` is up to a minute behind.
+    """
 
     key_id: UUID
     public_id: str
@@ -84,6 +96,7 @@ class StoredKey:
     scope: KeyScope
     last4: str | None
     created_at: datetime
+    last_used_at: datetime | None = None
 
     @property
     def prefix(self) -> str:

@@ -1,19 +1,29 @@
 """How a key comes in with a request, and bodies of the key routes."""
 
+import math
 from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Header
 from pydantic import Field, StrictStr
 
-from api.access.domain import Caller, KeyScope, StoredKey
+from api.access.domain import Caller, KeyScope, Rate, StoredKey
 from api.access.usecases import Rotated
 from api.numbers.domain import Number, PiiMode
 from api.refusals import Refusal, RefusedError
 from api.schemas import Body, instant
+from chassis.edge import add_answer_headers
 from contracts.values import Environment
 
 ApiKey = Annotated[str | None, Header(alias="x-api-key")]
+
+
+def tell_rate(rate: Rate) -> None:
+    """Say in the answer at hand how many requests are left, as draft-ietf-httpapi-ratelimit-headers has it."""
+    add_answer_headers(
+        (b"ratelimit-policy", b'"requests";q=%d;w=60' % rate.per_minute),
+        (b"ratelimit", b'"requests";r=%d;t=%d' % (rate.left, math.ceil(rate.full_in_seconds))),
+    )
 
 
 class KeyBody(Body):
@@ -49,6 +59,7 @@ def reveal_body(number: Number, key: StoredKey) -> dict[str, Any]:
         "keyLast4": key.last4,
         "key": None,
         "revealable": False,
+        "lastUsedAt": instant(key.last_used_at),
     }
 
 
@@ -60,7 +71,7 @@ def masked_body(key: StoredKey, caller: Caller) -> dict[str, Any]:
         "name": key.name,
         "keyPrefix": key.prefix,
         "keyLast4": key.last4,
-        "lastUsedAt": None,
+        "lastUsedAt": instant(key.last_used_at),
         "createdAt": instant(key.created_at),
         "webhookId": None,
         "projectId": str(key.project_id),

@@ -1,13 +1,16 @@
 """Statements on API keys."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import and_, func, insert, or_, select, update
+from sqlalchemy import Interval, Select, and_, bindparam, func, insert, or_, select, text, update
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.types import DateTime, Uuid
 
 from api.access.domain import Caller, KeyParts, KeyScope, StoredKey
-from api.access.tables import API_KEYS
+from api.access.tables import API_KEY_USES, API_KEYS
 from api.accounts.tables import PROJECTS, TENANTS
 from api.limits.store import allowance_columns, allowance_of
 from api.limits.tables import PLANS
@@ -98,8 +101,9 @@ async def list_default_keys(tx: Transaction, tenant_id: UUID, *, limit: int) -> 
     """Each number of a tenant that has a key, with its default key."""
     number_columns = [column.label(f"of_number_{column.name}") for column in NUMBERS.c]
     query = (
-        select(API_KEYS, *number_columns)
+        select(API_KEYS, API_KEY_USES.c.last_used_at, *number_columns)
         .join(NUMBERS, API_KEYS.c.number_id == NUMBERS.c.id)
+        .outerjoin(API_KEY_USES, API_KEY_USES.c.key_id == API_KEYS.c.id)
         .where(NUMBERS.c.tenant_id == tenant_id, NUMBERS.c.deleted_at.is_(None), _IN_USE)
         .distinct(NUMBERS.c.id)
         .order_by(NUMBERS.c.id, *_DEFAULT_FIRST)
@@ -121,14 +125,14 @@ async def lock_number(tx: Transaction, tenant_id: UUID, number_id: UUID) -> bool
 
 async def find_default_key(tx: Transaction, number_id: UUID) -> StoredKey | None:
     """The default key of a number."""
-    query = select(API_KEYS).where(API_KEYS.c.number_id == number_id, _IN_USE).order_by(*_DEFAULT_FIRST).limit(1)
+    query = _keys().where(API_KEYS.c.number_id == number_id, _IN_USE).order_by(*_DEFAULT_FIRST).limit(1)
     row = (await tx.execute(query)).mappings().first()
     return _key(row) if row else None
 
 
 async def find_key(tx: Transaction, key_id: UUID) -> StoredKey | None:
     """A key in use."""
-    row = (await tx.execute(select(API_KEYS).where(API_KEYS.c.id == key_id, _IN_USE))).mappings().first()
+    row = (await tx.execute(_keys().where(API_KEYS.c.id == key_id, _IN_USE))).mappings().first()
     return _key(row) if row else None
 
 
@@ -136,6 +140,29 @@ async def revoke_key(tx: Transaction, key_id: UUID) -> bool:
     """From now on the key opens nothing; False if somebody was faster."""
     statement = update(API_KEYS).where(API_KEYS.c.id == key_id, _IN_USE).values(revoked_at=func.now())
     return (await tx.execute(statement.returning(API_KEYS.c.id))).first() is not None
+
+
+async def write_uses(tx: Transaction, uses: Mapping[UUID, datetime], *, every: timedelta) -> None:
+    """When keys were last used; what is written already and less than `every` older stays as it is."""
+    ordered = sorted(uses)
+    await tx.execute(_WRITE_USES, {"ids": ordered, "moments": [uses[key_id] for key_id in ordered], "every": every})
+
+
+_WRITE_USES = text("""
+INSERT INTO api.api_key_uses AS known (key_id, last_used_at)
+SELECT k.id, u.at FROM unnest(:ids, :moments) AS u (key_id, at) JOIN api.api_keys AS k ON k.id = u.key_id ORDER BY k.id
+    ON CONFLICT (key_id) DO UPDATE SET last_used_at = excluded.last_used_at
+ WHERE known.last_used_at <= excluded.last_used_at - :every
+""").bindparams(
+    bindparam("ids", type_=ARRAY(Uuid)),
+    bindparam("moments", type_=ARRAY(DateTime(timezone=True))),
+    bindparam("every", type_=Interval),
+)
+
+
+def _keys() -> Select[Any]:
+    joined = API_KEYS.outerjoin(API_KEY_USES, API_KEY_USES.c.key_id == API_KEYS.c.id)
+    return select(API_KEYS, API_KEY_USES.c.last_used_at).select_from(joined)
 
 
 def _key(row: Any) -> StoredKey:
@@ -149,4 +176,5 @@ def _key(row: Any) -> StoredKey:
         scope=KeyScope(row["scope"]),
         last4=row["last4"],
         created_at=row["created_at"],
+        last_used_at=row["last_used_at"],
     )

@@ -1,4 +1,4 @@
-"""API keys: only a hash is stored."""
+"""API keys, of which only a hash is stored, and when each was last used."""
 
 from sqlalchemy import Column, DateTime, ForeignKey, Index, LargeBinary, Table, Text, Uuid, func
 
@@ -21,3 +21,12 @@ API_KEYS = Table(
 )
 
 Index("ix_api_keys_number_id", API_KEYS.c.number_id, postgresql_where=API_KEYS.c.revoked_at.is_(None))
+
+API_KEY_USES = Table(
+    "api_key_uses",
+    METADATA,
+    Column("key_id", Uuid, ForeignKey(API_KEYS.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("last_used_at", DateTime(timezone=True), nullable=False),
+    postgresql_with={"fillfactor": 70},
+)
+"""Beside the keys, so that writing it disturbs nobody who reads or replaces a key."""

@@ -2,9 +2,9 @@
 
 import secrets
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from api.access.domain import (
     Caller,
     KeyParts,
     KeyScope,
+    Rate,
     StoredKey,
     admit,
     check_belongs,
@@ -32,6 +33,7 @@ from chassis.ttl_cache import TtlCache
 from contracts.ids import uuid7
 from contracts.values import Environment
 
+USES_WRITTEN_EVERY = timedelta(minutes=1)
 _ALPHABET = string.ascii_letters + string.digits
 
 
@@ -42,19 +44,55 @@ class Authenticate:
     database: Database
     callers: TtlCache[str, Caller]
     rates: TokenBuckets = field(default_factory=TokenBuckets)
+    told: Callable[[Rate], None] = field(default=lambda _: None)
+    """Hears what is left of the rate of each key that was let in."""
+    used: Callable[[UUID], None] = field(default=lambda _: None)
+    """Hears of each use of a key."""
 
     async def caller(self, raw_key: str | None) -> Caller:
         """Raises `RefusedError`: API_KEY_INVALID whatever is wrong with the key, RATE_LIMITED if used too often."""
         parts = parse_key(raw_key)
         caller = admit(parts, await self.callers.get_or_load(parts.public_id, partial(self._find, parts.public_id)))
+        self.used(caller.key_id)
         per_minute = caller.allowance.requests_per_minute
         if per_minute is not None:
-            check_rate(self.rates.take(caller.key_id, per_minute=per_minute), per_minute=per_minute)
+            level = self.rates.take(caller.key_id, per_minute=per_minute)
+            check_rate(level.wait_seconds, per_minute=per_minute)
+            self.told(Rate(per_minute=per_minute, left=level.left, full_in_seconds=level.full_in_seconds))
         return caller
 
     async def _find(self, public_id: str) -> Caller | None:
         async with self.database.transaction() as tx:
             return await store.find_caller(tx, public_id)
+
+
+class RememberUses:
+    """Keeps when each key was last used: noted in memory, written for all of them together, a key once a minute.
+
+    What is noted and not yet written is lost with the process. At most `keys_max` are noted; a use beyond is not.
+    """
+
+    def __init__(self, *, database: Database, clock: Clock, keys_max: int = 100_000) -> None:
+        self._database, self._clock, self._keys_max = database, clock, keys_max
+        self._seen: dict[UUID, datetime] = {}
+        self._written: dict[UUID, datetime] = {}
+
+    def saw(self, key_id: UUID) -> None:
+        """Note a use; costs no more than a look at the clock."""
+        if len(self._seen) < self._keys_max or key_id in self._seen:
+            self._seen[key_id] = self._clock()
+
+    async def step(self) -> bool:
+        """Write what is due; False, for there is never more at once."""
+        now = self._clock()
+        self._written = {key_id: at for key_id, at in self._written.items() if now - at < USES_WRITTEN_EVERY}
+        due = {key_id: at for key_id, at in self._seen.items() if key_id not in self._written}
+        if due:
+            async with self._database.transaction() as tx:
+                await store.write_uses(tx, due, every=USES_WRITTEN_EVERY)
+            self._written |= due
+            self._seen = {key_id: at for key_id, at in self._seen.items() if due.get(key_id) != at}
+        return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +192,14 @@ class ManageOwnKeys:
 
     def _next(self, old: StoredKey) -> Rotated:
         parts = new_parts(old.environment)
-        key = replace(old, key_id=uuid7(), public_id=parts.public_id, last4=parts.last4, created_at=self.clock())
+        key = replace(
+            old,
+            key_id=uuid7(),
+            public_id=parts.public_id,
+            last4=parts.last4,
+            created_at=self.clock(),
+            last_used_at=None,
+        )
         return Rotated(key=key, parts=parts)
 
     async def _insert(self, tx: Transaction, rotated: Rotated) -> None:

@@ -93,6 +93,7 @@ class ListedKey:
     number_id: UUID | None
     created_at: datetime
     revoked_at: datetime | None
+    last_used_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

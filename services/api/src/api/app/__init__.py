@@ -2,10 +2,12 @@
 
 from api.app import analytics, keys, messages, numbers, operator, projects, reading, templates, unsupported, webhooks
 from api.app.documentation import document_with
+from api.app.key_first import KeyFirst
 from api.app.mounting import mount
 from api.app.parts import TOPOLOGY, Parts
 from api.settings import Settings
 from api.tables import OUTBOX
+from chassis.body_guard import ask_first
 from chassis.foundation import Foundation
 from contracts.registry import API, decode
 
@@ -34,6 +36,7 @@ def assemble(settings: Settings) -> tuple[Foundation, Parts]:
         reading.routes(parts),
     ]
     mount(foundation.app, public=public, operator=operator.routes(parts))
+    ask_first(foundation.app, KeyFirst(clients=parts.authenticate, operators=parts.authenticate_operator))
     document_with(foundation.app)
     operator.listen(parts)
     return foundation, parts

@@ -28,10 +28,12 @@ async def _refuse(request: Request, error: Exception) -> Response:
 
 def refusal_answer(error: RefusedError, scope: Scope) -> Response:
     """The HTTP answer."""
-    problem = Problem(
-        error.status, error.refusal.name, error.sentence, extras=error.members(), headers=_headers_of(error)
-    )
-    return render(problem, scope)
+    return render(problem_of(error), scope)
+
+
+def problem_of(error: RefusedError) -> Problem:
+    """A refusal in the one error shape."""
+    return Problem(error.status, error.refusal.name, error.sentence, extras=error.members(), headers=_headers_of(error))
 
 
 def _headers_of(error: RefusedError) -> dict[str, str]:

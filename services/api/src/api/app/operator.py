@@ -17,10 +17,9 @@ from api.app.parts import Parts
 from api.numbers import subscribers as number_subscribers
 from api.numbers.adapters import BrokerLanes, EvolutionWebhooks
 from api.numbers.usecases import FindNumber, FollowConnection, RegisterNumber
-from api.operators.domain import KnownOperator
 from api.operators.routes import audit, operators
 from api.operators.routes.guard import Guard
-from api.operators.usecases.authenticate import AuthenticateOperator
+from api.operators.usecases.forget_changes import ForgetChanges
 from api.operators.usecases.manage_operators import ManageOperators, ReadOperators
 from api.operators.usecases.read_audit import ReadAudit
 from api.operators.usecases.record_change import Door
@@ -29,13 +28,17 @@ from api.templates.usecases.create_template import CreateTemplate
 from api.templates.usecases.judge_templates import JudgeTemplate, ListWaitingTemplates
 from chassis.clock import utc_now
 from chassis.joining import JoinedDatabase
-from chassis.ttl_cache import TtlCache
+from chassis.loop import Loop
 from gateways.evolution.instances import EvolutionInstances
+
+FORGET_EVERY_SECONDS = 3_600
 
 
 def routes(parts: Parts) -> APIRouter:
     """Everything below /v1/admin. What changes something is built with the door's database, what reads with ours."""
     guard = _guard(parts)
+    forget = ForgetChanges(database=parts.database, clock=utc_now, kept_days=parts.settings.audit_retention_days)
+    parts.stages.append(Loop("forget-changes", forget.step, interval_seconds=FORGET_EVERY_SECONDS))
     changing, database = guard.door.database, parts.database
     return guard.router(
         *_account_routers(guard, parts),
@@ -60,13 +63,8 @@ def listen(parts: Parts) -> None:
 
 
 def _guard(parts: Parts) -> Guard:
-    known: TtlCache[str, KnownOperator] = TtlCache(ttl_seconds=parts.settings.configuration_ttl_seconds)
-    return Guard(
-        operators=AuthenticateOperator(
-            database=parts.database, known=known, environment_key=parts.settings.operator_key.get_secret_value()
-        ),
-        door=Door(database=JoinedDatabase(parts.database), audited=AUDITED),
-    )
+    door = Door(database=JoinedDatabase(parts.database), audited=AUDITED)
+    return Guard(operators=parts.authenticate_operator, door=door)
 
 
 def _account_routers(guard: Guard, parts: Parts) -> list[APIRouter]:
@@ -102,5 +100,5 @@ def _number_routers(guard: Guard, parts: Parts) -> list[APIRouter]:
     )
     return [
         numbers.router(guard, register, ReadNumbers(database=database), FindNumber(database=database)),
-        numbers.configuring_router(guard, ConfigureNumber(database=changing, clock=utc_now)),
+        numbers.configuring_router(guard, ConfigureNumber(database=changing, keys=parts.keys, clock=utc_now)),
     ]

@@ -68,13 +68,12 @@ def charges_of(
         CounterName.LIVE_DAILY: allowance.live_daily,
         CounterName.LIVE_MONTHLY: None if monthly is None else monthly + allowance.package_messages,
     }
+    limits = [(name, limit) for name, limit in wanted.items() if limit is not None and name.startswith(environment)]
+    if not limits:
+        return ()
     zone = ZoneInfo(allowance.timezone)
     today = now.astimezone(zone).date()
-    return tuple(
-        _charge(name, limit, tenant_id=tenant_id, today=today, zone=zone)
-        for name, limit in wanted.items()
-        if limit is not None and name.startswith(environment)
-    )
+    return tuple(_charge(name, limit, tenant_id=tenant_id, today=today, zone=zone) for name, limit in limits)
 
 
 def _charge(name: CounterName, limit: int, *, tenant_id: UUID, today: date, zone: ZoneInfo) -> Charge:

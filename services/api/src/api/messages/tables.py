@@ -74,6 +74,7 @@ Index("ix_messages_correlation_id", MESSAGES.c.correlation_id)
 Index("ix_messages_external_id", MESSAGES.c.external_id, postgresql_where=MESSAGES.c.external_id.is_not(None))
 
 Index("ix_messages_newest", MESSAGES.c.project_id, MESSAGES.c.accepted_at.desc(), MESSAGES.c.id.desc())
+Index("ix_messages_number", MESSAGES.c.number_id, MESSAGES.c.accepted_at.desc(), MESSAGES.c.id.desc())
 Index(
     "ix_messages_recipient",
     MESSAGES.c.project_id,

@@ -28,6 +28,11 @@ class WebhookSetter(Protocol):
     async def point(self, instance: str, access: GatewayAccess) -> bool: ...
 
 
+def sealed_profile(number: Number, keys: KeyRing) -> str:
+    """What is personal about a number, as its facts carry it."""
+    return keys.seal(number.profile.model_dump_json().encode(), aad=number.number_id.bytes)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
     """A number to be registered, as an operator describes it."""
@@ -70,7 +75,8 @@ class RegisterNumber:
                 raise RefusedError(
                     Refusal.ALREADY_EXISTS, "The instance is already registered, or there already is a default number."
                 )
-            tx.emit(number.configured(self.clock()))
+            now, profile = self.clock(), sealed_profile(number, self.keys)
+            tx.emit(number.created(now, sealed_profile=profile), number.configured(now, sealed_profile=profile))
         return number
 
     async def prepare(self, number: Number, access: GatewayAccess) -> Registered:

@@ -172,3 +172,8 @@ def authorise(operator: Operator, needed: Role) -> None:
     """Raises `RefusedError(OPERATOR_ROLE_NOT_ALLOWED)`."""
     if not operator.role.covers(needed):
         raise RefusedError(Refusal.OPERATOR_ROLE_NOT_ALLOWED, f"This needs the role `{needed}`.")
+
+
+def first_id_of(moment: datetime) -> UUID:
+    """Below every id made at or after a moment: ids begin with 48 bits of Unix milliseconds (UUIDv7)."""
+    return UUID(int=int(moment.timestamp() * 1_000) << 80)

@@ -94,9 +94,9 @@ async def save_deletion(tx: Transaction, number_id: UUID, *, deleted_at: datetim
     return number_of((await tx.execute(statement)).mappings().one())
 
 
-async def delete_number(tx: Transaction, number_id: UUID) -> None:
-    """The row itself."""
-    await tx.execute(delete(NUMBERS).where(NUMBERS.c.id == number_id))
+async def delete_number(tx: Transaction, number_id: UUID) -> bool:
+    """The row itself; False if somebody else was faster."""
+    return (await tx.execute(delete(NUMBERS).where(NUMBERS.c.id == number_id))).rowcount > 0
 
 
 async def delete_keys(tx: Transaction, number_id: UUID) -> None:

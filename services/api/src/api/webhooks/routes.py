@@ -12,7 +12,7 @@ from api.access.usecases import Authenticate
 from api.refusals import Refusal, RefusedError
 from api.schemas import instant
 from api.webhooks.domain import Asking
-from api.webhooks.schemas import EndpointBody, EndpointChangeBody, NumberId, attempt_body, endpoint_body
+from api.webhooks.schemas import EndpointBody, EndpointChangeBody, NumberId, attempt_body, endpoint_body, trial_body
 from api.webhooks.usecases import ManageEndpoints
 
 Ask = Callable[..., Awaitable[Asking]]
@@ -93,6 +93,14 @@ def _add_insight(routes: APIRouter, endpoints: ManageEndpoints, asking: Ask) -> 
         """The newest attempts at a webhook, with what was sent and what came back."""
         found = await endpoints.log(asked, webhook_id, event=event, limit=limit)
         return [attempt_body(attempt) for attempt in found]
+
+    @routes.post("/webhooks/{webhook_id}/test", status_code=202)
+    async def test_webhook(asked: Asked, webhook_id: WebhookId) -> dict[str, Any]:
+        """Send a test event, `webhook.test`, as any other is sent; what came of it is in the log.
+
+        It is signed and tried again like the others, needs no selection, and is sent at most once in 5 seconds.
+        """
+        return trial_body(await endpoints.attempt(asked, webhook_id))
 
     @routes.post("/webhooks/{webhook_id}/rotate-secret")
     async def rotate_secret(asked: Asked, webhook_id: WebhookId) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pydantic import Field, StrictBool, StrictStr
 from api.refusals import Refusal, RefusedError
 from api.schemas import Body, PlainLine, instant
 from api.webhooks.usecases import OpenedAttempt
-from contracts.questions import Endpoint
+from contracts.questions import Endpoint, TrialPlanned
 from contracts.values import Environment
 
 NumberId = Annotated[UUID | None, Header(alias="x-whatsapp-number-id")]
@@ -61,6 +61,11 @@ def endpoint_body(endpoint: Endpoint, environment: Environment) -> dict[str, Any
         "createdAt": instant(endpoint.created_at),
         "updatedAt": instant(endpoint.updated_at),
     }
+
+
+def trial_body(trial: TrialPlanned) -> dict[str, Any]:
+    """What to look for in the log, and in the header `webhook-id`."""
+    return {"webhookId": str(trial.endpoint_id), "deliveryId": str(trial.delivery_id), "event": trial.event}
 
 
 def attempt_body(attempt: OpenedAttempt) -> dict[str, Any]:

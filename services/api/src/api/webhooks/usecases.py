@@ -29,6 +29,8 @@ from contracts.questions import (
     Rejected,
     RotateSecret,
     SecretRotated,
+    TrialPlanned,
+    TryEndpoint,
 )
 from contracts.statement import Statement
 
@@ -103,6 +105,14 @@ class ManageEndpoints:
         reach = await self._reach(asking)
         answer = await self._ask(RotateSecret(endpoint_id=endpoint_id, **reach), SecretRotated)
         return answer.endpoint, self._secret(answer.endpoint, answer.sealed_secret), answer.previous_valid_until
+
+    async def attempt(self, asking: Asking, endpoint_id: UUID) -> TrialPlanned:
+        """The delivery that the endpoint is owed now; asked again within seconds it is the same."""
+        caller, reach = asking.caller, await self._reach(asking)
+        question = TryEndpoint(
+            endpoint_id=endpoint_id, project_id=caller.project_id, environment=caller.environment, **reach
+        )
+        return await self._ask(question, TrialPlanned)
 
     async def log(self, asking: Asking, endpoint_id: UUID, *, event: str | None, limit: int) -> Sequence[OpenedAttempt]:
         """Newest first, opened: whoever may read the log is whom the payloads were sent to."""

@@ -18,4 +18,5 @@ def key_body(key: ListedKey) -> dict[str, Any]:
         "numberId": str(key.number_id) if key.number_id else None,
         "createdAt": instant(key.created_at),
         "revokedAt": instant(key.revoked_at),
+        "lastUsedAt": instant(key.last_used_at),
     }

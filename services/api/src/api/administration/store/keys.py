@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sqlalchemy import func, select, update
 
-from api.access.tables import API_KEYS
+from api.access.tables import API_KEY_USES, API_KEYS
 from api.accounts.tables import PROJECTS
 from api.administration.domain import ListedKey, Page
 from api.administration.store.paging import paged
@@ -17,7 +17,9 @@ async def list_keys(
 ) -> Sequence[ListedKey]:
     """Newest first, revoked ones included."""
     keys = API_KEYS.c
-    query = select(*keys, PROJECTS.c.tenant_id).select_from(API_KEYS.join(PROJECTS, PROJECTS.c.id == keys.project_id))
+    joined = API_KEYS.join(PROJECTS, PROJECTS.c.id == keys.project_id)
+    joined = joined.outerjoin(API_KEY_USES, API_KEY_USES.c.key_id == keys.id)
+    query = select(*keys, PROJECTS.c.tenant_id, API_KEY_USES.c.last_used_at).select_from(joined)
     wanted = {PROJECTS.c.tenant_id: tenant_id, keys.project_id: project_id, keys.number_id: number_id}
     return [
         ListedKey(
@@ -30,6 +32,7 @@ async def list_keys(
             number_id=row.number_id,
             created_at=row.created_at,
             revoked_at=row.revoked_at,
+            last_used_at=row.last_used_at,
         )
         for row in await tx.execute(paged(query, keys.id, page, wanted=wanted))
     ]

@@ -1,4 +1,7 @@
-"""Configuring numbers: each change is told to everyone with a higher version, in the same commit."""
+"""Configuring numbers: each change is told to everyone with a higher version, in the same commit.
+
+A deleted number's change is told when the number is restored.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,9 +11,11 @@ from api.administration.domain import Page
 from api.administration.store import numbers as store
 from api.numbers.domain import Number
 from api.numbers.store import find_number
+from api.numbers.usecases import sealed_profile
 from api.refusals import Refusal, RefusedError
 from chassis.clock import Clock
 from chassis.database import Database, Transaction
+from chassis.seal import KeyRing
 from contracts.values import PacingPolicy
 
 
@@ -19,6 +24,7 @@ class ConfigureNumber:
     """Pacing, pause, and which number is the platform's default."""
 
     database: Database
+    keys: KeyRing
     clock: Clock
 
     async def pace(self, number_id: UUID, pacing: PacingPolicy) -> Number:
@@ -45,7 +51,8 @@ class ConfigureNumber:
     def _told(self, tx: Transaction, number: Number | None) -> Number:
         if number is None:
             raise RefusedError(Refusal.NUMBER_NOT_FOUND)
-        tx.emit(number.configured(self.clock()))
+        if number.deleted_at is None:
+            tx.emit(number.configured(self.clock(), sealed_profile=sealed_profile(number, self.keys)))
         return number
 
 

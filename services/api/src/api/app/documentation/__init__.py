@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from api.app.documentation.errors import ERROR, error_examples, error_responses, shared_responses
+from api.app.documentation.errors import ERROR, RATE_HEADERS, error_examples, error_responses, shared_responses
 from api.app.documentation.requests import REQUESTS
 from api.app.documentation.shapes import schema_of
 
@@ -54,6 +54,7 @@ def _complete(document: Document) -> None:
     schemas["Error"] = dict(ERROR)
     document["components"] |= {
         "securitySchemes": _KEYS,
+        "headers": dict(RATE_HEADERS),
         "examples": error_examples(),
         "responses": shared_responses(),
     }
@@ -75,8 +76,10 @@ def _complete_operation(name: str, operation: dict[str, Any], answer: Any) -> No
         body["examples"] = {title: {"value": value} for title, value in REQUESTS[name].items()}
     responses = operation["responses"]
     responses.pop("422", None)
+    success = next(response for status, response in responses.items() if status.startswith("2"))
+    if key == "ApiKey":
+        success["headers"] = {header: {"$ref": f"#/components/headers/{header}"} for header in RATE_HEADERS}
     if answer is not None:
-        success = next(response for status, response in responses.items() if status.startswith("2"))
         schema = schema_of(answer)
         if name in _OTHERWISE:
             schema = {"anyOf": [schema, schema_of(_OTHERWISE[name])]}

@@ -24,7 +24,7 @@ def _of_document(old: Document, new: Document) -> Iterator[str]:
                 continue
             yield from _of_parameters(name, operation, now, old, new)
             yield from _of_body(name, operation, now, old, new)
-            yield from _of_answers(name, operation, now, old, new)
+            yield from _of_answers(name, operation, now)
 
 
 def _of_parameters(name: str, old: Document, new: Document, was: Document, now: Document) -> Iterator[str]:
@@ -48,15 +48,39 @@ def _of_body(name: str, old: Document, new: Document, was: Document, now: Docume
     yield from (f"{name}: body {change}" for change in _changes(before, after, was, now))
 
 
-def _of_answers(name: str, old: Document, new: Document, was: Document, now: Document) -> Iterator[str]:
+def _of_answers(name: str, old: Document, new: Document) -> Iterator[str]:
     for status, response in old["responses"].items():
         if status not in new["responses"]:
             if status.startswith("2"):
                 yield f"{name}: no longer answers {status}"
         elif status.startswith("2"):
-            changes = _changes(_schema(response), _schema(new["responses"][status]), was, now)
+            changes = _changes_of_answer(_schema(response), _schema(new["responses"][status]), "$")
             yield from (f"{name}: answer {change}" for change in changes)
             yield from _kind(name, response, new["responses"][status])
+
+
+def _changes_of_answer(before: Document, after: Document, place: str) -> Iterator[str]:
+    """An answer may gain members, at any depth and always there; a client that ignores them sees no difference."""
+    nested = ("properties", "required", "items", "anyOf")
+    flat_before, flat_after = ({key: part[key] for key in part if key not in nested} for part in (before, after))
+    yield from (change.replace("$", place, 1) for change in schema_changes(flat_before, flat_after))
+    yield from (f"{place}: {name} is no longer always there" for name in _lost(before, after, "required"))
+    yield from (f"{place}.{name}: removed" for name in _lost(before, after, "properties"))
+    for name, schema in before.get("properties", {}).items():
+        if name in after.get("properties", {}):
+            yield from _changes_of_answer(schema, after["properties"][name], f"{place}.{name}")
+    if "items" in before:
+        yield from _changes_of_answer(before["items"], after.get("items", {}), f"{place}[]")
+    kinds, kinds_now = before.get("anyOf", []), after.get("anyOf", [])
+    if len(kinds) != len(kinds_now):
+        yield f"{place}: anyOf changed"
+        return
+    for kind, kind_now in zip(kinds, kinds_now, strict=True):
+        yield from _changes_of_answer(kind, kind_now, place)
+
+
+def _lost(before: Document, after: Document, keyword: str) -> list[str]:
+    return [name for name in before.get(keyword, ()) if name not in after.get(keyword, ())]
 
 
 def _kind(name: str, old: Document, new: Document) -> Iterator[str]:

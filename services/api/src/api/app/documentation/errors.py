@@ -31,6 +31,19 @@ _SHARED: Final = (
     (429, {"RATE_LIMITED"}),
     (503, {"OVERLOADED", "SERVICE_UNAVAILABLE"}),
 )
+RATE_HEADERS: Final[Mapping[str, Any]] = {
+    "RateLimit-Policy": {
+        "description": "Requests a minute that the plan allows this key, if it limits them.",
+        "schema": {"type": "string"},
+        "example": '"requests";q=600;w=60',
+    },
+    "RateLimit": {
+        "description": "Requests left, and seconds until all are there again.",
+        "schema": {"type": "string"},
+        "example": '"requests";r=599;t=1',
+    },
+}
+"""On every answer to a client whose key was let in."""
 _WAITING: Final = {"retry-after": {"description": "In seconds.", "schema": {"type": "string"}}}
 
 

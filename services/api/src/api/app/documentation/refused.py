@@ -17,6 +17,7 @@ _SENDING: Final[Codes] = (
     R.MODE_INVALID,
     R.MODE_NOT_SUPPORTED,
     R.DESTINATION_INVALID,
+    R.PILOT_SELF_NUMBER,
     R.TEST_DESTINATION_NOT_ALLOWED,
     R.TEMPLATE_NOT_FOUND,
     R.TEMPLATE_PROJECT_MISMATCH,
@@ -126,6 +127,7 @@ REFUSALS: Final[Mapping[str, Codes]] = {
     "DELETE /v1/webhooks/{webhook_id}": _WEBHOOK,
     "GET /v1/webhooks/{webhook_id}/logs": (*_WEBHOOK, R.UNKNOWN_EVENT),
     "POST /v1/webhooks/{webhook_id}/rotate-secret": _WEBHOOK,
+    "POST /v1/webhooks/{webhook_id}/test": (*_WEBHOOK, R.WEBHOOK_INACTIVE),
 }
 """Of clients' routes, beyond what every route of theirs answers. A route that is not named has nothing beyond."""
 

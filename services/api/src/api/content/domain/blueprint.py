@@ -1,7 +1,7 @@
 """The body of a template version: plain text, or an object with header, body, footer, buttons, media and defaults."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, Literal
@@ -13,8 +13,17 @@ from api.content.domain.draft import ButtonDraft, Draft, HeaderDraft, MediaDraft
 from api.content.domain.finish import KIND_LIMITS
 from api.content.domain.grammar import fill, resolve, strays_of, variables_of
 from api.refusals import Refusal, RefusedError
+from contracts.parts import REPLIES_MAX
 
 BODY_CHARS_MAX = 20_000
+BUTTONS_MAX = 10
+BUTTONS_OF_A_KIND: Mapping[str, tuple[int, str]] = {
+    "reply": (REPLIES_MAX, "More reply buttons are not shown by the WhatsApp gateway."),
+    "url": (2, "A template has at most two links."),
+    "call": (1, "A template has at most one number to call."),
+    "copy": (1, "A template has at most one code to copy."),
+}
+"""The published contract allows ten replies; what cannot be shown is refused when it is saved, not when it is sent."""
 
 
 class _Shape(BaseModel):
@@ -54,7 +63,7 @@ class _Body(_Shape):
     body: StrictStr = Field(min_length=1, max_length=4_096)
     header: _Header | None = None
     footer: StrictStr | None = Field(default=None, max_length=60)
-    buttons: tuple[_Button, ...] | None = Field(default=None, max_length=3)
+    buttons: tuple[_Button, ...] | None = Field(default=None, max_length=BUTTONS_MAX)
     media: _Media | None = None
     defaults: dict[str, StrictStr] | None = Field(default=None, max_length=100)
 
@@ -104,10 +113,20 @@ def checked_blueprint(body: str | Mapping[str, object]) -> tuple[Blueprint, str]
     unknown = sorted(set(blueprint.defaults) - set(blueprint.variables()))
     if unknown:
         raise _invalid("There are defaults for variables that the template does not have.", "body.defaults")
+    _check_buttons(blueprint.draft.buttons)
     kind = "buttons" if blueprint.draft.buttons else "text"
     if len(blueprint.draft.text) > KIND_LIMITS[kind]:
         raise _invalid(f"The body may have {KIND_LIMITS[kind]} characters in a template of this kind.", "body.body")
     return blueprint, stored
+
+
+def _check_buttons(buttons: Sequence[ButtonDraft]) -> None:
+    for index, button in enumerate(buttons):
+        most, sentence = BUTTONS_OF_A_KIND[button.type]
+        if sum(other.type == button.type for other in buttons[: index + 1]) > most:
+            raise _invalid(sentence, f"body.buttons.{index}")
+    if len({button.type == "reply" for button in buttons}) > 1:
+        raise _invalid("Reply buttons cannot stand beside others.", "body.buttons")
 
 
 def _blueprint(given: Mapping[str, object]) -> Blueprint:

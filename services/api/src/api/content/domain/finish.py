@@ -31,18 +31,22 @@ TITLE_CHARS_MAX: Final = 24
 DESCRIPTION_CHARS_MAX: Final = 72
 ROW_ID_CHARS_MAX: Final = 200
 BUTTONS_MAX: Final = 3
+TEMPLATE_BUTTONS_MAX: Final = 4
+"""Of a template: two links, one call and one code to copy; replies are three at most everywhere."""
 SECTIONS_MAX: Final = 10
 ROWS_MAX: Final = 10
 
 
-def finish(draft: Draft, *, to: str, sender: str | None, text_field: str = "text") -> MessageContent:
+def finish(
+    draft: Draft, *, to: str, sender: str | None, text_field: str = "text", buttons_max: int = BUTTONS_MAX
+) -> MessageContent:
     """The content; raises `RefusedError(TEXT_INVALID)` for `text_field`, or `CONTENT_INVALID` naming the part."""
     if draft.menu is not None:
         text = _text(draft.text, "list", text_field)
         return _content(to=to, sender=sender, text=text, part=_menu(draft.menu))
     if draft.buttons:
         text = _text(draft.text, "buttons", text_field)
-        return _content(to=to, sender=sender, text=text, part=_buttons(draft))
+        return _content(to=to, sender=sender, text=text, part=_buttons(draft, buttons_max))
     media, text = _paragraphs(draft)
     if media is not None:
         caption = _text(text, "media", text_field) if text.strip() else ""
@@ -102,10 +106,10 @@ def _media(draft: MediaDraft, field: str) -> Media:
         raise _refused(f"The file cannot be used: {reason}.", field) from None
 
 
-def _buttons(draft: Draft) -> Buttons:
+def _buttons(draft: Draft, buttons_max: int) -> Buttons:
     given = draft.buttons
-    if len(given) > BUTTONS_MAX:
-        raise _refused(f"There are {len(given)} buttons; {BUTTONS_MAX} are allowed.", "buttons")
+    if len(given) > buttons_max:
+        raise _refused(f"There are {len(given)} buttons; {buttons_max} are allowed.", "buttons")
     buttons = tuple(_button(button, f"buttons[{index}]") for index, button in enumerate(given))
     if len({isinstance(button, ReplyButton) for button in buttons}) > 1:
         raise _refused("Reply buttons cannot stand beside others.", "buttons")

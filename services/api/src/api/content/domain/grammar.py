@@ -61,4 +61,8 @@ def fill(text: str, texts: Mapping[str, str]) -> str:
 
 def is_sendable(text: str) -> bool:
     """Neither NUL nor half a surrogate pair."""
-    return "\x00" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\x00" not in text

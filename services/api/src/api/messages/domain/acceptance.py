@@ -7,7 +7,7 @@ from uuid import UUID
 from api.access.domain import Caller, KeyScope, sending_number
 from api.content.domain.blueprint import blueprint_of
 from api.content.domain.draft import Draft
-from api.content.domain.finish import finish
+from api.content.domain.finish import BUTTONS_MAX, TEMPLATE_BUTTONS_MAX, finish
 from api.limits.domain import Charge, charges_of
 from api.messages.domain.idempotency import Claim
 from api.messages.domain.receipt import Receipt
@@ -20,6 +20,7 @@ from api.templates.domain import Template, body_to_send
 from contracts.facts import MessageAccepted
 from contracts.parts import Buttons, Media
 from contracts.values import Category, Environment, MessageContent, MessageRef
+from gateways.recipients import same_recipient
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +70,15 @@ def receipt_of(message: NewMessage) -> Receipt:
     )
 
 
-def check_caller(caller: Caller) -> None:
-    """A tenant key sends nothing; a LIVE key sends only for a project approved for production."""
+def check_scope(caller: Caller) -> None:
+    """A tenant key sends nothing."""
     if caller.scope is KeyScope.TENANT:
         raise RefusedError(Refusal.TENANT_SCOPE_NOT_ALLOWED)
+
+
+def check_caller(caller: Caller) -> None:
+    """A tenant key sends nothing; a LIVE key sends only for a project approved for production."""
+    check_scope(caller)
     if caller.environment is Environment.LIVE and not caller.production_approved:
         raise RefusedError(Refusal.PRODUCTION_NOT_APPROVED)
 
@@ -93,11 +99,13 @@ def admit(
     opt_in_enabled: bool,
     now: datetime,
 ) -> Admitted:
-    """The checks in their order: template, content, number, category, plan, window; the first failing one raises."""
+    """The checks in their order, from not to itself to the delivery window; the first failing one raises."""
+    _check_not_itself(recipient, caller.number)
     draft = _draft(request, template, caller)
     sender = caller.number.phone if caller.number else None
     field_name = "variables" if request.template is not None else "text"
-    content = finish(draft, to=recipient, sender=sender, text_field=field_name)
+    buttons_max = TEMPLATE_BUTTONS_MAX if request.template is not None else BUTTONS_MAX
+    content = finish(draft, to=recipient, sender=sender, text_field=field_name, buttons_max=buttons_max)
     number = sending_number(caller)
     category = template.category if request.template is not None and template else Category.UTILITY
     _check_category(category, number)
@@ -134,6 +142,11 @@ def _draft(request: SendRequest, template: Template | None, caller: Caller) -> D
         return request.draft or Draft()
     draft = blueprint_of(body_to_send(template, caller.environment)).fill(request.variables)
     return draft.with_media(request.media) if request.media is not None else draft
+
+
+def _check_not_itself(recipient: str, number: Number | None) -> None:
+    if number is not None and number.phone is not None and same_recipient(recipient, number.phone):
+        raise RefusedError(Refusal.PILOT_SELF_NUMBER, field="destinationNumber")
 
 
 def _check_category(category: Category, number: Number) -> None:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Header, Response
 from api.access.domain import Caller
 from api.access.schemas import ApiKey
 from api.access.usecases import Authenticate
+from api.messages.domain.acceptance import check_scope
 from api.messages.schemas.batch import BatchBody, results_body
 from api.messages.schemas.sending import SendBody, accepted_body
 from api.messages.usecases.accept_batch import AcceptBatch
@@ -21,7 +22,9 @@ def router(authenticate: Authenticate, accept: AcceptMessage) -> APIRouter:
     batch = AcceptBatch(accept=accept)
 
     async def caller_of(x_api_key: ApiKey = None) -> Caller:
-        return await authenticate.caller(x_api_key)
+        caller = await authenticate.caller(x_api_key)
+        check_scope(caller)
+        return caller
 
     KnownCaller = Annotated[Caller, Depends(caller_of)]  # a dependency is asked before the body is judged
 

@@ -93,18 +93,19 @@ class SendBody(Body):
         raise RefusedError(Refusal.MODE_NOT_SUPPORTED, f"`{field}` is not supported yet.", field=field)
 
     def _check_mode(self) -> None:
-        if not any(self._given(name) for name in ("template_id", "text", "media")):
+        given = {name for name in self.model_fields_set if self._given(name)}
+        if given.isdisjoint(("template_id", "text", "media")):
             raise RefusedError(Refusal.MODE_INVALID, field="templateId")
         for mode, others in _ALONE.items():
-            for other in others:
-                if self._given(mode) and self._given(other) and (mode, other) != ("media", "template_id"):
+            for other in others if mode in given else ():
+                if other in given:
                     raise _together(mode, other)
         for name in ("header", "footer"):
-            if self._given(name) and not self._given("buttons"):
+            if name in given and "buttons" not in given:
                 raise RefusedError(
                     Refusal.MODE_INVALID, f"`{name}` can only be given together with `buttons`.", field=name
                 )
-        if self._given("caption") and not self._given("media"):
+        if "caption" in given and "media" not in given:
             raise RefusedError(Refusal.MODE_INVALID, "`caption` can only be given with `media`.", field="caption")
 
     def _draft(self) -> Draft:

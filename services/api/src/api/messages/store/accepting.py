@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import Text, bindparam, text
+from sqlalchemy import Text
 
 from api.limits.domain import CounterName
 from api.messages.domain.acceptance import NewMessage
 from chassis.database import Transaction
+from chassis.outbox import Closing
 
 _COLUMNS = {
     "id": "uuid",
@@ -35,16 +36,19 @@ _COLUMNS = {
     "text_hash": "text",
     "accepted_at": "timestamptz",
 }
-INSERT = text(f"""
+INSERT = Closing(
+    f"""
 INSERT INTO api.messages ({", ".join(_COLUMNS)})
 SELECT * FROM json_to_recordset(CAST(:rows AS json)) AS r({", ".join(map(" ".join, _COLUMNS.items()))})
-""").bindparams(bindparam("rows", type_=Text))  # noqa: S608 (names of this module)
+""",  # noqa: S608 (names of this module)
+    {"rows": Text()},
+)
 
 
-async def insert_messages(tx: Transaction, messages: Sequence[NewMessage]) -> None:
-    """New messages, one row each; one parameter holds them all, which is cheaper on both sides than many."""
+def insert_messages(tx: Transaction, messages: Sequence[NewMessage]) -> None:
+    """New messages, one row each, at the end of `tx`; one parameter holds them all, which is cheaper than many."""
     rows = orjson.dumps([_row(message) for message in messages], default=str)  # ids the driver made are not plain UUIDs
-    await tx.execute(INSERT, {"rows": rows.decode()})
+    tx.close_with(INSERT, {"rows": rows.decode()})
 
 
 def _row(message: NewMessage) -> dict[str, Any]:

@@ -92,7 +92,7 @@ class _Batch:
         await claiming.release_keys(tx, [claim.scope for claim in refused if claim is not None])
         accepted = [message for _, message in self._open()]
         if accepted:
-            await accepting.insert_messages(tx, accepted)
+            accepting.insert_messages(tx, accepted)
             tx.emit(*(message.accepted for message in accepted))
 
     def outcomes(self) -> list[Outcome]:

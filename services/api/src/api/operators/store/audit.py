@@ -6,9 +6,9 @@ from enum import Enum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import insert, select
+from sqlalchemy import delete, func, insert, select
 
-from api.operators.domain import AuditEntry, AuditFilter
+from api.operators.domain import AuditEntry, AuditFilter, first_id_of
 from api.operators.tables import AUDIT_ENTRIES, OPERATORS, Audited
 from chassis.database import Transaction
 
@@ -60,6 +60,18 @@ async def list_entries(tx: Transaction, wanted: AuditFilter, *, limit: int) -> S
     if wanted.until_id is not None:
         query = query.where(entries.id < wanted.until_id)
     return [_entry(row) for row in await tx.execute(query)]
+
+
+async def forget_entries(tx: Transaction, *, kept_days: int, before: datetime, limit: int) -> int:
+    """Delete up to `limit` of the oldest entries from before a moment.
+
+    The database lets go only of entries that are older than `kept_days` days, and only who says so.
+    """
+    await tx.execute(select(func.set_config("pilot.audit_kept_days", str(kept_days), True)))
+    entries = AUDIT_ENTRIES.c
+    old = select(entries.id).where(entries.id < first_id_of(before), entries.at < before)
+    statement = delete(AUDIT_ENTRIES).where(entries.id.in_(old.order_by(entries.id).limit(limit)))
+    return (await tx.execute(statement)).rowcount
 
 
 def _entry(row: Any) -> AuditEntry:

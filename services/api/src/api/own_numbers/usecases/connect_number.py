@@ -5,7 +5,7 @@ from uuid import UUID
 
 from api.access.domain import Caller
 from api.numbers.store import record_connection
-from api.numbers.usecases import LaneDeclarer
+from api.numbers.usecases import LaneDeclarer, sealed_profile
 from api.own_numbers.domain import Pairing
 from api.own_numbers.usecases.gateway import Gateway, access_of
 from api.own_numbers.usecases.show_numbers import ShowNumbers
@@ -32,7 +32,8 @@ class ConnectNumber:
         number = await self.numbers.find(caller, number_id)
         pairing = await self.gateway.connect(number.instance, access_of(number, self.keys), phone=number.phone)
         async with self.database.transaction() as tx:
-            tx.emit(number.configured(self.clock()))  # the same version: news only to those who never heard of it
+            # the same version: news only to those who never heard of it
+            tx.emit(number.configured(self.clock(), sealed_profile=sealed_profile(number, self.keys)))
             if pairing.state is ConnectionState.OPEN:
                 await record_connection(
                     tx, instance=number.instance, state=ConnectionState.OPEN, observed_at=self.clock()

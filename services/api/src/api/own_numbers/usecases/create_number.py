@@ -7,7 +7,7 @@ from uuid import UUID
 from api.access.domain import Caller
 from api.numbers.domain import Number
 from api.numbers.store import insert_number
-from api.numbers.usecases import LaneDeclarer
+from api.numbers.usecases import LaneDeclarer, sealed_profile
 from api.own_numbers import store
 from api.own_numbers.domain import NewNumber, Pairing, check_free, links, merged
 from api.own_numbers.usecases.gateway import Gateway
@@ -50,7 +50,8 @@ class CreateNumber:
             raise
         linked = links(caller, wanted.link)
         async with self.database.transaction() as tx:
-            tx.emit(number.configured(self.clock()))
+            now, profile = self.clock(), sealed_profile(number, self.keys)
+            tx.emit(number.created(now, sealed_profile=profile), number.configured(now, sealed_profile=profile))
             if linked:
                 await store.link_key(tx, caller.key_id, number.number_id)
         await self.lanes.declare(number.instance)

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from api.access.domain import Caller
 from api.numbers.domain import Number
+from api.numbers.usecases import sealed_profile
 from api.own_numbers import store
 from api.own_numbers.domain import RESTORABLE, check_restorable, may_change, reach
 from api.own_numbers.usecases.gateway import Gateway, access_of
@@ -38,7 +39,7 @@ class RemoveNumber:
             if await store.find_own(tx, caller.tenant_id, number_id, lock=True) is None:
                 raise RefusedError(Refusal.NUMBER_NOT_FOUND)
             number = await store.save_deletion(tx, number_id, deleted_at=now)
-            tx.emit(number.configured(now))
+            tx.emit(number.removed(now, sealed_profile=sealed_profile(number, self.keys)))
         await self.gateway.log_out(number.instance, access_of(number, self.keys))
         return now + RESTORABLE
 
@@ -51,7 +52,8 @@ class RemoveNumber:
             found = await store.find_own(tx, caller.tenant_id, number_id, deleted=True, lock=True)
             check_restorable(found, now)
             number = await store.save_deletion(tx, number_id, deleted_at=None)
-            tx.emit(number.configured(now))
+            profile = sealed_profile(number, self.keys)
+            tx.emit(number.restored(now, sealed_profile=profile), number.configured(now, sealed_profile=profile))
 
     async def purge(self, caller: Caller, number_id: UUID) -> None:
         """Takes the number, its keys, its instance and the content of its messages."""
@@ -64,7 +66,7 @@ class RemoveNumber:
                 raise RefusedError(Refusal.NUMBER_NOT_FOUND)
             if number.deleted_at is None:
                 number = await store.save_deletion(tx, number_id, deleted_at=now)
-                tx.emit(number.configured(now))
+                tx.emit(number.removed(now, sealed_profile=sealed_profile(number, self.keys)))
         await self._erase(number)
 
     async def purge_expired(self) -> bool:
@@ -81,4 +83,5 @@ class RemoveNumber:
         await self.gateway.remove(number.instance, access_of(number, self.keys))
         async with self.database.transaction() as tx:
             await store.delete_keys(tx, number.number_id)
-            await store.delete_number(tx, number.number_id)
+            if await store.delete_number(tx, number.number_id):
+                tx.emit(number.purged(self.clock()))

@@ -103,4 +103,6 @@ def _international(digits: str) -> str:
 
 
 def _visible(text: str) -> str:
+    if text.isascii():
+        return text
     return "".join(character for character in text if unicodedata.category(character) != "Cf")
