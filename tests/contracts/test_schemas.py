@@ -71,3 +71,24 @@ def test_additive_edits_pass() -> None:
     edited["$defs"]["Category"]["enum"].append("SERVICE")
     edited["properties"]["tenant_weight"]["maximum"] = 5_000
     assert breaking_changes(accepted(), edited) == []
+
+
+def test_alternatives_and_items_may_grow_like_any_other_schema_and_no_more() -> None:
+    def field(*alternatives: dict[str, Any]) -> dict[str, Any]:
+        return {"properties": {"kind": {"anyOf": [*alternatives, {"type": "null"}]}}}
+
+    old = field({"type": "string", "enum": ["a", "b"]})
+    assert breaking_changes(old, field({"type": "string", "enum": ["a", "b", "c"]})) == []
+    for breaking in ({"type": "string", "enum": ["a"]}, {"type": "integer", "enum": ["a", "b"]}):
+        assert breaking_changes(old, field(breaking)), breaking
+    assert breaking_changes(field({"type": "string"}), field({"type": "string", "format": "uuid"}))
+    assert breaking_changes(old, {"properties": {"kind": {"anyOf": [{"type": "null"}]}}})
+    one: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    more = {**one, "properties": {**one["properties"], "b": {"type": "string", "default": ""}}}
+    strict = {**more, "required": ["a", "b"]}
+    for holder in ({"anyOf": [one, {"type": "null"}]}, {"type": "array", "items": one}):
+        text = json.dumps(holder)
+        assert breaking_changes(holder, json.loads(text.replace(json.dumps(one), json.dumps(more)))) == []
+        assert breaking_changes(holder, json.loads(text.replace(json.dumps(one), json.dumps(strict))))
+        assert breaking_changes(json.loads(text.replace(json.dumps(one), json.dumps(more))), holder)
+    assert breaking_changes({"type": "array", "items": one}, {"type": "array"})

@@ -211,8 +211,8 @@ async def test_an_unusable_address_fails_the_lookup(lookup: EvolutionLookup) -> 
     [
         ({"imageMessage": {"caption": "ola"}}, "ola"),
         ({"imageMessage": {"mimetype": "image/jpeg"}}, None),
-        ({"listMessage": {"title": "t", "description": "ola"}}, "ola"),
-        ({"viewOnceMessage": {"message": {"interactiveMessage": {"body": {"text": "*t*\n\nola\n"}}}}}, "t\nola"),
+        ({"listMessage": {"title": "t", "description": "ola"}}, "*t*\n\nola"),
+        ({"viewOnceMessage": {"message": {"interactiveMessage": {"body": {"text": "*t*\n\nola\n"}}}}}, "*t*\n\nola\n"),
     ],
 )
 async def test_stored_messages_of_every_kind_say_what_they_are_recognised_by(

@@ -6,6 +6,12 @@ from uuid import UUID, uuid4
 
 from .running import Account, RunningApi
 
+_FAIL = """
+UPDATE api.messages
+   SET status = 'FAILED', failed_at = now(), error_code = $2, version = version + 1
+ WHERE id = $1
+"""
+
 START = datetime(2026, 1, 5, 12, 0, tzinfo=UTC)
 DISPATCHED = ("DISPATCHED", "SENT", "DELIVERED", "READ")
 
@@ -51,3 +57,8 @@ async def store(
         count,
     ]
     return [str(row["id"]) for row in await api.rows(_INSERT, *arguments)]
+
+
+async def fail(api: RunningApi, message_id: str, code: str = "GATEWAY_REFUSED") -> None:
+    """As if the news of its failure had come."""
+    await api.rows(_FAIL, UUID(message_id), code)

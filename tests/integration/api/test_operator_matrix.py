@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from .running import OPERATOR_KEY, Account, RunningApi, code_of
+from .stored import fail
 
 PHONE = "+5547991234567"
 ADMIN_ONLY = {
@@ -59,6 +60,12 @@ class World:
         submitted = await self.api.client.post(f"/v1/templates/{template_id}/submit", headers=headers)
         assert submitted.status_code == 200, submitted.text
         return template_id
+
+    async def failed(self) -> str:
+        answer = await self.api.send(self.account.key)
+        assert answer.status_code == 202, answer.text
+        await fail(self.api, answer.json()["id"])
+        return str(answer.json()["id"])
 
     async def profile(self) -> str:
         tenant_id = await self.made("tenants", name="t")
@@ -129,6 +136,7 @@ RECIPES: dict[str, Recipe] = {
         "templates/{}/production-approval",
         {"approved": True},
     ),
+    "POST /v1/admin/messages/{message_id}/reprocess": lambda w: on(w.failed(), "messages/{}/reprocess"),
     "POST /v1/admin/operators": lambda w: to("operators", name="Caio", role="viewer"),
     "PATCH /v1/admin/operators/{operator_id}": lambda w: on(
         w.made("operators", name="Caio", role="viewer"), "operators/{}", {"role": "operator"}

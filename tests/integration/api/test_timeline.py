@@ -2,14 +2,15 @@
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 
 from chassis.testing.template_database import TestDatabase
 from chassis.testing.virtual_host import VirtualHost
-from contracts.facts import MessageDeferred, MessageDispatched
+from contracts.facts import MessageDeferred, MessageDispatched, NumberConfigured
 from contracts.facts.messages import DeferReason, Proof
-from contracts.values import PacingPolicy
+from dispatcher.usecases.watch_lanes import ConfigureLane
 
 from .answering import Dispatching, answering
 from .running import OPERATOR_KEY, RunningApi, code_of
@@ -24,18 +25,16 @@ async def dispatching(api: RunningApi, api_database: TestDatabase, vhost: Virtua
 
 
 async def open_lane(dispatching: Dispatching, instance: str) -> None:
-    await dispatching.write(
-        """
-        INSERT INTO dispatcher.lanes (instance, number_id, version, gateway, sealed_access, pacing, max_in_flight,
-                                      paused, otp_slot_at, utility_slot_at, marketing_slot_at, state,
-                                      state_observed_at)
-        VALUES (:instance, gen_random_uuid(), 1, 'evolution', 'x', CAST(:pacing AS jsonb), 1, false, now(), now(),
-                now(), 'OPEN', now())
-        ON CONFLICT DO NOTHING
-        """,
-        instance=instance,
-        pacing=PacingPolicy().model_dump_json(),
+    """A number as the dispatcher knows it once it is connected."""
+    fact = NumberConfigured(
+        number_id=uuid4(), instance=instance, sealed_access="x", version=1, configured_at=datetime.now(UTC)
     )
+    await ConfigureLane(database=dispatching.database, wake=nobody)(fact)
+    await dispatching.write("UPDATE dispatcher.lanes SET state = 'OPEN' WHERE instance = :instance", instance=instance)
+
+
+def nobody() -> None:
+    """Nothing runs that would have to be woken."""
 
 
 async def test_a_message_the_dispatcher_has_not_seen_waits_for_it(api: RunningApi, dispatching: Dispatching) -> None:
@@ -68,7 +67,7 @@ async def test_a_waiting_message_knows_its_place_and_its_time(api: RunningApi, d
         await dispatching.claim(ref.message_id)
         await dispatching.write(
             """
-            UPDATE dispatcher.jobs SET state = 'READY', attempt = 0, instance = :instance,
+            UPDATE dispatcher.jobs SET state = 'READY', tag = :place, attempt = 0, instance = :instance,
                    due_at = now() + :place * interval '1 millisecond'
              WHERE message_id = :id
             """,
@@ -116,6 +115,8 @@ async def test_an_operator_sees_the_lane_of_a_number(api: RunningApi, dispatchin
     lane = (await api.client.get(path, headers=headers)).json()
     assert (lane["known"], lane["state"], lane["paused"], lane["inFlight"]) == (True, "OPEN", False, 0)
     assert [entry["category"] for entry in lane["categories"]] == ["OTP", "UTILITY", "MARKETING"]
+    assert [entry["allowedPerHour"] for entry in lane["categories"]] == [1_800, 450, 94]
+    assert (lane["sentLastHour"], lane["tenants"]) == (0, [])
     assert code_of(await api.client.get(path)) == (401, "OPERATOR_KEY_INVALID")
     unknown = "/v1/admin/numbers/018f0000-0000-7000-8000-000000000000/lane"
     assert code_of(await api.client.get(unknown, headers=headers)) == (404, "NUMBER_NOT_FOUND")

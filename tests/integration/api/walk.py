@@ -12,6 +12,7 @@ from api.app.documentation.requests import IDS, REQUESTS
 
 from .customers import set_state
 from .running import OPERATOR_KEY, RunningApi
+from .stored import fail
 
 PATH_IDS = {
     "reference": "message",
@@ -19,6 +20,7 @@ PATH_IDS = {
     "webhook_id": "webhook",
     **{f"{name}_id": name for name in ("tenant", "plan", "project", "package", "profile", "opt_in", "key", "template")},
     "operator_id": "operator",
+    "message_id": "message",
 }
 """Which thing a placeholder of a path stands for."""
 
@@ -116,6 +118,7 @@ FLEET = (
     Step("POST /v1/admin/numbers/{number_id}/pause"),
     Step("POST /v1/admin/numbers/{number_id}/resume"),
     Step("GET /v1/admin/numbers/{number_id}/lane"),
+    Step("POST /v1/admin/messages/{message_id}/reprocess", before="failure"),
     Step("GET /v1/admin/audit"),
 )
 PARTING = (
@@ -208,6 +211,8 @@ class Walk:
     async def _prepare(self, step: Step) -> None:
         if step.before == "scan":
             await set_state(self.api, self.instance, "open")
+        if step.before == "failure":
+            await fail(self.api, self.ids["message"])
         if step.before == "platform number":
             registered = await self.api.number()
             self.ids["number"] = registered["id"]

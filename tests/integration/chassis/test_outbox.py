@@ -224,6 +224,7 @@ async def test_a_killed_relay_frees_its_rows_at_once(playground: Playground, sta
         process = await start_relay(playground.url, wire.url)
         await playground.say(Noted(key=key, text="first"))
         await tap.receives(1)
+        await playground.drained()
         wire.mute()
         await playground.say(Noted(key=key, text="second"))
 

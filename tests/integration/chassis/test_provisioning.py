@@ -100,6 +100,7 @@ async def test_a_service_becomes_nobody_else(
 async def test_a_services_statements_and_waits_are_bounded(connection: "asyncpg.Connection") -> None:
     for setting in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"):
         assert await connection.fetchval("SELECT current_setting($1)", setting) not in ("0", ""), setting
+    assert await connection.fetchval("SHOW jit") == "off", "compiled plans cost more than any statement of ours"
 
 
 async def test_provisioning_may_be_repeated_and_concurrent(empty_database: TestDatabase) -> None:

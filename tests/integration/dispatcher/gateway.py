@@ -32,6 +32,9 @@ class Gateway:
             return self.answers.popleft()
         return Taken(key_id=f"K{next(self._keys)}")
 
+    def call_seconds_max(self, outbound: Outbound) -> float:
+        return 27.0 + outbound.typing_ms / 1_000
+
     def store(self, recipient: str, text: str, key_id: str, *, at: datetime | None = None) -> None:
         """As if a send had been carried out, whatever was answered."""
         self.stored.append(StoredMessage(key_id=key_id, recipient=recipient, text=text, sent_at=at or self.clock()))
@@ -48,6 +51,11 @@ class Gateway:
             if same_recipient(message.recipient, recipient) and since <= message.sent_at <= until
         ]
         return sorted(found, key=lambda message: message.sent_at, reverse=True)[:limit]
+
+    async def sent_message(self, access: Access, *, key_id: str) -> StoredMessage | None:
+        if self.is_mute:
+            raise LookupFailedError("mute")
+        return next((message for message in self.stored if message.key_id == key_id), None)
 
     async def connection_state(self, access: Access) -> ConnectionState | None:
         if self.is_mute:

@@ -6,10 +6,12 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import httpx
@@ -29,7 +31,8 @@ from contracts.values import GatewayAccess, PacingPolicy
 from gateways.evolution import translate
 from gateways.port import Echo
 
-from .rig import FAST, KEYS, NUMBER_ID, hash_of, hash_of_text
+from .rig import FAST, NUMBER_ID
+from .sealing import KEYS, hash_of, hash_of_text
 
 SEAL_KEYS = "k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 SEAL_PEPPER = "cGVwcGVyLXBlcHBlci1wZXBwZXItcGVwcGVyLXBlcHBlcg=="
@@ -90,6 +93,7 @@ class World:
     dispatcher: Program
     publisher: Publisher
     server: WebServer | None = None
+    replicas: list[Program] = field(default_factory=list)
     echoes_heard: int = 0
     echoing: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -110,9 +114,19 @@ class World:
             await self.server.stop()
         await asyncio.gather(*self.echoing, return_exceptions=True)
         await self.publisher.close()
-        for program in (self.dispatcher, self.simulator):
+        for program in (*self.replicas, self.dispatcher, self.simulator):
             if program.process is not None:
                 await program.signal(signal.SIGKILL)
+
+    def replica(self) -> Program:
+        """One more dispatcher on the same database and broker, not started yet; it ends with the world."""
+        port, name = free_port(), f"dispatcher-{len(self.replicas) + 2}.log"
+        environment = {**self.dispatcher.environment, "HTTP_PORT": str(port)}
+        ready = f"http://127.0.0.1:{port}/ready"
+        self.replicas.append(
+            Program(self.dispatcher.arguments, environment, ready, self.dispatcher.log.with_name(name))
+        )
+        return self.replicas[-1]
 
     async def say(self, *statements: Statement) -> None:
         """Publish, and insist until every queue has it."""
@@ -127,26 +141,34 @@ class World:
 
     async def number(self, instance: str, *, pacing: PacingPolicy = FAST) -> None:
         """Create an instance at the gateway, declare its lane as the api does, and tell the dispatcher about it."""
+        await self.instances(instance)
+        await self.say(self.configured(instance, pacing=pacing))
+
+    async def instances(self, *names: str) -> None:
+        """Numbers at the gateway that tell us of what they send, each with its queue."""
+        assert self.server is not None
+        webhook = {"enabled": True, "url": f"http://127.0.0.1:{self.server.port}/", "events": ["SEND_MESSAGE"]}
         async with httpx.AsyncClient(base_url=self.simulator_url, headers={"apikey": API_KEY}, trust_env=False) as http:
-            body = {"instanceName": instance, "integration": "WHATSAPP-BAILEYS"}
-            assert (await http.post("/instance/create", json=body)).status_code == 201
-            assert self.server is not None
-            address = f"http://127.0.0.1:{self.server.port}/"
-            webhook = {"enabled": True, "url": address, "events": ["SEND_MESSAGE"]}
-            assert (await http.post(f"/webhook/set/{instance}", json={"webhook": webhook})).status_code == 201
+            for name in names:
+                body = {"instanceName": name, "integration": "WHATSAPP-BAILEYS"}
+                assert (await http.post("/instance/create", json=body)).status_code == 201
+                assert (await http.post(f"/webhook/set/{name}", json={"webhook": webhook})).status_code == 201
         connection = await connect(self.broker_url, name="test")
-        await declare_queue(await connection.channel(), lane_queue(instance), dead_exchange=DEAD)
+        channel = await connection.channel()
+        for name in names:
+            await declare_queue(channel, lane_queue(name), dead_exchange=DEAD)
         await connection.close()
+
+    def configured(self, instance: str, *, pacing: PacingPolicy = FAST) -> NumberConfigured:
+        """What the api says of a number at our gateway."""
         access = GatewayAccess(base_url=self.simulator_url, api_key=API_KEY).model_dump_json().encode()
-        await self.say(
-            NumberConfigured(
-                number_id=NUMBER_ID,
-                instance=instance,
-                pacing=pacing,
-                sealed_access=KEYS.seal(access, aad=NUMBER_ID.bytes),
-                version=1,
-                configured_at=datetime.now(UTC),
-            )
+        return NumberConfigured(
+            number_id=NUMBER_ID,
+            instance=instance,
+            pacing=pacing,
+            sealed_access=KEYS.seal(access, aad=NUMBER_ID.bytes),
+            version=1,
+            configured_at=datetime.now(UTC),
         )
 
     async def ledger(self) -> list[dict[str, Any]]:
@@ -174,6 +196,43 @@ class World:
                         observed_at=datetime.now(UTC),
                     )
                 )
+
+
+@asynccontextmanager
+async def open_world(
+    database_url: str, broker_url: str, folder: Path, environment: Mapping[str, str] = MappingProxyType({})
+) -> AsyncIterator[World]:
+    """Everything running and ended at the end; logs and the gateway's ledger are in the folder."""
+    simulator_port, http_port = free_port(), free_port()
+    place = ["--port", str(simulator_port), "--api-key", API_KEY, "--ledger", str(folder / "ledger.jsonl")]
+    settings = {
+        "DATABASE_URL": database_url,
+        "BROKER_URL": broker_url,
+        "HTTP_PORT": str(http_port),
+        "SEAL_KEYS": SEAL_KEYS,
+        "SEAL_PEPPER": SEAL_PEPPER,
+        "LEASE_SECONDS": "2",
+        "ABSENCE_BELIEVED_AFTER_SECONDS": "2",
+        "RESOLVE_WITHIN_SECONDS": "60",
+        **environment,
+    }
+    address, ready = f"http://127.0.0.1:{simulator_port}", f"http://127.0.0.1:{http_port}/ready"
+    world = World(
+        broker_url=broker_url,
+        simulator=Program(["-m", "evolution_simulator", *place], {}, f"{address}/", folder / "simulator.log"),
+        simulator_url=address,
+        dispatcher=Program(["-m", "dispatcher"], settings, ready, folder / "dispatcher.log"),
+        publisher=Publisher(broker_url, source="test"),
+    )
+    try:
+        await world.listen()
+        await world.simulator.start()
+        await world.dispatcher.start()
+        await asyncio.gather(world.simulator.wait_ready(60), world.dispatcher.wait_ready(60))
+        await world.publisher.ensure_open()
+        yield world
+    finally:
+        await world.close()
 
 
 def outgoing(statement: Statement) -> Outgoing:

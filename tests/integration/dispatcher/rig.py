@@ -11,21 +11,19 @@ from sqlalchemy import text
 
 from chassis.database import Database
 from chassis.group_commit import GroupCommit
-from chassis.seal import KeyRing, Pepper
 from contracts.commands import RequeueMessage
 from contracts.facts import EchoObserved, MessageAccepted, NumberConfigured, NumberConnectionChanged
 from contracts.ids import uuid7
-from contracts.matching import RECIPIENT_PURPOSE, TEXT_PURPOSE, text_key
 from contracts.registry import decode
 from contracts.statement import Statement
 from contracts.values import (
     Category,
     ConnectionState,
     Environment,
-    Gap,
     GatewayAccess,
     MessageContent,
     MessageRef,
+    Pace,
     PacingPolicy,
 )
 from dispatcher.domain.jobs import Attempt
@@ -33,22 +31,18 @@ from dispatcher.domain.rules import Rules
 from dispatcher.domain.verdicts import Verdict
 from dispatcher.tables import metadata, outbox
 from dispatcher.usecases.bind_echoes import ObserveEchoes
-from dispatcher.usecases.dispatch_due import CarryOut, ClaimDue, Claimed
-from dispatcher.usecases.keep_house import PurgeOld, SampleJobs
-from dispatcher.usecases.leases import ExpireLeases, LeaseBook, RenewLeases
-from dispatcher.usecases.look_up import LookUp
-from dispatcher.usecases.resolve_uncertain import ResolveUncertain
+from dispatcher.usecases.dispatch_due import CarryOut
+from dispatcher.usecases.leases import LeaseBook
 from dispatcher.usecases.settle_attempts import SettleAttempts
 from dispatcher.usecases.take_in import InsertJobs, LocateMessage, TakeIn
-from dispatcher.usecases.watch_lanes import ConfigureLane, ObserveConnection, ProbeLanes
-from gateways.recipients import recipient_key
+from dispatcher.usecases.watch_lanes import ConfigureLane, ObserveConnection
 
 from .gateway import Gateway
+from .loops import Loops, nobody
+from .sealing import KEYS, hash_of, hash_of_text
 
-KEYS = KeyRing.parse("k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")
-PEPPER = Pepper.parse("cGVwcGVyLXBlcHBlci1wZXBwZXItcGVwcGVyLXBlcHBlcg==")
 RECIPIENT, TEXT = "5547991234567", "Olá, seu pedido saiu"
-NO_GAP = Gap(min_ms=0, max_ms=0)
+NO_GAP = Pace(min_ms=0, max_ms=0)
 FAST = PacingPolicy(otp=NO_GAP, utility=NO_GAP, marketing=NO_GAP, max_in_flight=10)
 PACED = PacingPolicy(max_in_flight=1)
 NUMBER_ID = uuid4()
@@ -71,7 +65,7 @@ class Now:
 
 
 @dataclass(slots=True)
-class Rig:
+class Rig(Loops):
     """One replica, its loops run by hand."""
 
     url: str
@@ -86,7 +80,7 @@ class Rig:
     def __post_init__(self) -> None:
         self.database = Database(self.url, outbox=outbox, pool_size=8, name="test")
         self.book = LeaseBook(self.rules.lease)
-        self.settling = GroupCommit(self.database, SettleAttempts(dice=self.roll))
+        self.settling = GroupCommit(self.database, SettleAttempts(dice=self.roll, clock=self.now))
 
     def roll(self) -> float:
         return self.dice
@@ -118,7 +112,13 @@ class Rig:
         return row
 
     async def configure(
-        self, instance: str = "loja", *, pacing: PacingPolicy = FAST, version: int = 1, paused: bool = False
+        self,
+        instance: str = "loja",
+        *,
+        pacing: PacingPolicy = FAST,
+        version: int = 1,
+        paused: bool = False,
+        platform_default: bool = False,
     ) -> None:
         access = GatewayAccess(base_url="http://gateway", api_key="key").model_dump_json().encode()
         fact = NumberConfigured(
@@ -126,11 +126,12 @@ class Rig:
             instance=instance,
             pacing=pacing,
             paused=paused,
+            platform_default=platform_default,
             sealed_access=KEYS.seal(access, aad=NUMBER_ID.bytes),
             version=version,
             configured_at=self.now(),
         )
-        await ConfigureLane(database=self.database, wake=_nobody, clock=self.now)(fact)
+        await ConfigureLane(database=self.database, wake=nobody, clock=self.now)(fact)
 
     async def open_lane(self, instance: str = "loja", *, pacing: PacingPolicy = FAST, **more: Any) -> None:
         await self.configure(instance, pacing=pacing, **more)
@@ -138,13 +139,13 @@ class Rig:
 
     async def observe(self, instance: str, state: ConnectionState, *, at: datetime) -> None:
         fact = NumberConnectionChanged(instance=instance, state=state, observed_at=at)
-        observe = ObserveConnection(database=self.database, wake=_nobody, dice=self.roll, clock=self.now)
+        observe = ObserveConnection(database=self.database, wake=nobody, dice=self.roll, clock=self.now)
         await observe(fact)
 
     async def accept(self, *accepted: MessageAccepted, **options: Any) -> list[MessageRef]:
         facts = list(accepted) or [self.message(**options)]
         commits = GroupCommit(self.database, InsertJobs(clock=self.now))
-        await TakeIn(commits=commits, wake=_nobody)(facts)
+        await TakeIn(commits=commits, wake=nobody, wake_promoting=nobody)(facts)
         return [fact.ref for fact in facts]
 
     def message(
@@ -158,10 +159,12 @@ class Rig:
         due_in: float = 0,
         window: float = 3_600,
         message_id: UUID | None = None,
+        tenant_id: UUID | None = None,
+        weight: int = 1,
     ) -> MessageAccepted:
         ref = MessageRef(
             message_id=message_id or uuid7(),
-            tenant_id=uuid4(),
+            tenant_id=tenant_id or uuid4(),
             project_id=uuid4(),
             number_id=NUMBER_ID,
             instance=instance,
@@ -176,15 +179,12 @@ class Rig:
             deliver_by=due,
             deliver_until=due + timedelta(seconds=window),
             urgent=urgent,
+            tenant_weight=weight,
             sealed=KEYS.seal(content, aad=ref.message_id.bytes),
             recipient_hash=hash_of(to),
             text_hash=hash_of_text(said),
             accepted_at=self.now(),
         )
-
-    async def claim(self, capacity: int = 50) -> Claimed:
-        claim = ClaimDue(database=self.database, rules=self.rules, clock=self.now, dice=self.roll)
-        return await claim(capacity)
 
     async def carry_out(self, attempt: Attempt, claimed_at: float | None = None) -> Verdict:
         carry = CarryOut(
@@ -212,52 +212,5 @@ class Rig:
         await GroupCommit(self.database, ObserveEchoes(clock=self.now)).submit(fact)
 
     async def requeue(self, accepted: MessageAccepted, *, possibly_sent: bool = False) -> None:
-        locate = LocateMessage(database=self.database, rules=self.rules, wake=_nobody, clock=self.now)
+        locate = LocateMessage(database=self.database, rules=self.rules, wake=nobody, clock=self.now)
         await locate(RequeueMessage(ref=accepted.ref, accepted=accepted, possibly_sent=possibly_sent))
-
-    async def expire_leases(self) -> int:
-        return await ExpireLeases(database=self.database, rules=self.rules, wake=_nobody, clock=self.now)()
-
-    async def renew_leases(self) -> int:
-        return await RenewLeases(database=self.database, book=self.book, clock=self.now)()
-
-    async def resolve(self) -> int:
-        look_up = LookUp(database=self.database, lookup=self.gateway, keys=KEYS, pepper=PEPPER)
-        resolve = ResolveUncertain(
-            database=self.database,
-            look_up=look_up,
-            rules=self.rules,
-            wake=_nobody,
-            dice=self.roll,
-            clock=self.now,
-        )
-        return await resolve()
-
-    async def probe(self) -> int:
-        probe = ProbeLanes(
-            database=self.database,
-            lookup=self.gateway,
-            keys=KEYS,
-            wake=_nobody,
-            dice=self.roll,
-            clock=self.now,
-        )
-        return await probe()
-
-    async def purge(self, retention: timedelta = timedelta(days=7)) -> bool:
-        return await PurgeOld(database=self.database, job_retention=retention, clock=self.now)()
-
-    async def sample(self) -> None:
-        await SampleJobs(database=self.database)()
-
-
-def hash_of(recipient: str) -> str:
-    return PEPPER.hash(recipient_key(recipient), purpose=RECIPIENT_PURPOSE)
-
-
-def hash_of_text(said: str) -> str:
-    return PEPPER.hash(text_key(said), purpose=TEXT_PURPOSE)
-
-
-def _nobody() -> None:
-    return None

@@ -108,10 +108,10 @@ async def test_a_resend_of_what_may_have_been_sent_is_kept(rig: Rig) -> None:
     rig.gateway.is_mute = True
     rig.now.pass_(rig.rules.resolve_within.total_seconds() + 60)
     await rig.resolve()
-    assert (await rig.job(ref)).state == JobState.READY
+    assert (await rig.job(ref)).state == JobState.SCHEDULED
     answer = await cancel(rig, ref)
     assert answer.kept == (ref.message_id,)
-    assert (await rig.job(ref)).state == JobState.READY
+    assert (await rig.job(ref)).state == JobState.SCHEDULED
 
 
 async def test_canceling_twice_is_canceling_once(rig: Rig) -> None:

@@ -2,23 +2,22 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from sqlalchemy import DateTime, bindparam, text
 
 from contracts.errors import ErrorCode
 from contracts.facts import MessageDispatchFailed
-from contracts.values import Category, Gap, PacingPolicy
+from contracts.values import Category, Environment, Pace, PacingPolicy
+from dispatcher.domain.fairness import slot_index
 from dispatcher.domain.jobs import Attempt
-from dispatcher.store import claiming
 from gateways.port import NotSent, NotSentReason
 
 from .rig import FAST, NO_GAP, PACED, Rig
 
 Build = Callable[..., Awaitable[Rig]]
+OTP, UTILITY = (slot_index(Environment.LIVE, category) for category in (Category.OTP, Category.UTILITY))
 
 
 async def test_order_is_category_then_urgent_then_due_time(rig: Rig) -> None:
@@ -44,7 +43,7 @@ async def test_gaps_are_counted_from_the_start_of_the_previous_send(rig: Rig) ->
     await rig.open_lane(pacing=PACED)
     await rig.accept(*(rig.message(category=Category.UTILITY) for _ in range(3)))
     assert len(await rig.dispatch()) == 1
-    assert (await rig.lane()).utility_slot_at == rig.now() + timedelta(seconds=8), "half way between 6 and 10 s"
+    assert (await rig.lane()).gap_at[UTILITY] == rig.now() + timedelta(seconds=8), "half way between 6 and 10 s"
     claimed = await rig.claim()
     assert claimed.attempts == []
     assert claimed.seconds_until_work == pytest.approx(8)
@@ -72,12 +71,12 @@ async def test_an_otp_never_waits_for_the_gap_of_a_bulk_message(rig: Rig) -> Non
 
 
 async def test_jitter_spreads_the_gap_between_its_bounds(rig: Rig) -> None:
-    await rig.open_lane(pacing=PACED.model_copy(update={"otp": Gap(min_ms=1_000, max_ms=3_000)}))
+    await rig.open_lane(pacing=PACED.model_copy(update={"otp": Pace(min_ms=1_000, max_ms=3_000)}))
     for dice, seconds in ((0.0, 1.0), (0.25, 1.5), (0.999, 2.998)):
         rig.dice = dice
         await rig.accept(category=Category.OTP)
         await rig.dispatch()
-        assert ((await rig.lane()).otp_slot_at - rig.now()).total_seconds() == pytest.approx(seconds)
+        assert ((await rig.lane()).gap_at[OTP] - rig.now()).total_seconds() == pytest.approx(seconds)
         rig.now.pass_(10)
 
 
@@ -134,12 +133,9 @@ async def test_never_late_after_attempts(rig: Rig) -> None:
 async def test_the_claim_itself_refuses_what_is_late_even_if_nothing_expired_it_before(rig: Rig) -> None:
     await rig.open_lane()
     await rig.accept(window=60)
+    await rig.accept(window=60.001)
     rig.now.pass_(60)
-    async with rig.database.transaction() as tx:
-        assert await claiming.claim(tx, capacity=5, lease=rig.rules.lease, now=rig.now()) == []
-    rig.now.pass_(-0.001)
-    async with rig.database.transaction() as tx:
-        assert len(await claiming.claim(tx, capacity=5, lease=rig.rules.lease, now=rig.now())) == 1
+    assert len((await rig.claim_only()).attempts) == 1
 
 
 async def test_an_attempt_that_would_be_late_or_unprotected_is_not_begun(rig: Rig) -> None:
@@ -149,7 +145,7 @@ async def test_an_attempt_that_would_be_late_or_unprotected_is_not_begun(rig: Ri
     await rig.carry_out(attempt, rig.book.monotonic() - 31)
     assert rig.gateway.sent == []
     job = await rig.job(ref)
-    assert (job.state, job.lease_token, (await rig.lane()).in_flight) == ("READY", None, 0)
+    assert (job.state, job.lease_token, (await rig.lane()).in_flight) == ("SCHEDULED", None, 0)
     await rig.dispatch()
     assert len(rig.gateway.sent) == 1
 
@@ -197,44 +193,3 @@ async def test_in_flight_never_exceeds_the_lane_limit_while_claimants_race(build
         assert len(attempts) == 4
         assert (await rig.lane()).in_flight == 4
         await asyncio.gather(*(rig.carry_out(attempt) for attempt in attempts))
-
-
-async def test_a_claim_among_many_ready_jobs_reads_only_the_heads(rig: Rig) -> None:
-    await rig.open_lane(pacing=PACED)
-    await rig.accept(category=Category.UTILITY)
-    await rig.write("""
-        INSERT INTO dispatcher.jobs (message_id, round, tenant_id, project_id, number_id, instance, environment,
-               category, correlation_id, tenant_weight, priority, urgent, state, due_at, deliver_until, sealed,
-               recipient_hash, text_hash)
-        SELECT gen_random_uuid(), 1, tenant_id, project_id, number_id, 'lane-' || n % 20, environment, 'MARKETING',
-               correlation_id, 1, 2, false, 'READY', due_at + n * interval '1 ms', deliver_until, sealed,
-               recipient_hash, text_hash
-          FROM dispatcher.jobs, generate_series(1, 50000) AS n
-    """)
-    for lane in range(20):
-        await rig.open_lane(f"lane-{lane}", pacing=PACED)
-    await rig.write("ANALYZE dispatcher.jobs")
-    await rig.write("ANALYZE dispatcher.lanes")
-    plan = await explain_claim(rig)
-    nodes = list(walk(plan["Plan"]))
-    scans = [node for node in nodes if node.get("Relation Name") == "jobs" and "Scan" in node["Node Type"]]
-    assert {node.get("Index Name") for node in scans} == {"ix_jobs_ready", "pk_jobs"}
-    rows = [node["Actual Rows"] * node["Actual Loops"] for node in scans]
-    assert max(rows) <= 100, "every look at the backlog stops at its head"
-    assert plan["Execution Time"] < 100
-
-
-async def explain_claim(rig: Rig) -> dict[str, Any]:
-    """How PostgreSQL really carried the claim out."""
-    parameters = {"capacity": 50, "lease_seconds": 60.0, "now": rig.now(), "dice": 0.5}
-    explain = text(f"EXPLAIN (ANALYZE, FORMAT JSON) {claiming.CLAIM.text}")
-    typed = explain.bindparams(bindparam("now", type_=DateTime(timezone=True)))
-    async with rig.database.transaction() as tx:
-        return dict((await tx.execute(typed, parameters)).scalar_one()[0])
-
-
-def walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A plan's nodes."""
-    yield node
-    for child in node.get("Plans", []):
-        yield from walk(child)

@@ -153,7 +153,7 @@ async def test_absent_connected_and_echoing_is_sent_again_unflagged(rig: Rig) ->
     rig.now.pass_(30)
     await rig.resolve()
     job = await rig.job(ref)
-    assert (job.state, job.duplicate_possible, job.attempt) == ("READY", False, 1)
+    assert (job.state, job.duplicate_possible, job.attempt) == ("SCHEDULED", False, 1)
     assert [(fact.reason, fact.detail) for fact in await rig.said(MessageDeferred)] == [("RETRY", "ABSENT")]
     await rig.dispatch()
     [fact] = await rig.said(MessageDispatched)
@@ -187,6 +187,8 @@ async def test_a_late_echo_stops_a_job_that_was_believed_absent(rig: Rig) -> Non
     rig.now.pass_(60)
     await rig.echo("OTHERS", to=OTHER)
     await rig.resolve()
+    assert (await rig.job(ref)).state == "SCHEDULED"
+    await rig.promote()
     assert (await rig.job(ref)).state == "READY"
     await rig.echo("3EB0LATE")
     assert (await rig.job(ref)).key_id == "3EB0LATE"
@@ -227,7 +229,7 @@ async def test_policy_resends_an_otp_only_while_it_is_of_use(rig: Rig) -> None:
     rig.gateway.is_mute = True
     rig.now.pass_(112)
     await rig.resolve()
-    assert ((await rig.job(first)).state, (await rig.job(first)).duplicate_possible) == ("READY", True)
+    assert ((await rig.job(first)).state, (await rig.job(first)).duplicate_possible) == ("SCHEDULED", True)
     assert ((await rig.job(second)).state, (await rig.job(second)).error_code) == ("FAILED", "UNCONFIRMED")
 
 

@@ -3,8 +3,6 @@
 from datetime import datetime, timedelta
 from uuid import uuid4
 
-from sqlalchemy import text
-
 from contracts.dispatch_questions import (
     DescribeLane,
     ExplainMessage,
@@ -12,13 +10,13 @@ from contracts.dispatch_questions import (
     LaneDescribed,
     MessageExplained,
 )
-from contracts.ids import uuid7
-from contracts.values import Category, ConnectionState, MessageRef
+from contracts.values import Category, ConnectionState, Environment, MessageRef
 from dispatcher.domain.jobs import Attempt
 from dispatcher.store.explaining import COUNT_MAX
 from dispatcher.usecases.explain_message import DescribeNumber, ExplainJob
 from gateways.port import NotSent, NotSentReason, Unknown, UnknownReason
 
+from .crowd import crowd
 from .rig import PACED, Rig
 
 
@@ -33,7 +31,7 @@ async def job_of(rig: Rig, ref: MessageRef) -> JobExplained:
 
 
 async def describe(rig: Rig, instance: str = "loja") -> LaneDescribed:
-    return await DescribeNumber(database=rig.database)(DescribeLane(instance=instance))
+    return await DescribeNumber(database=rig.database, clock=rig.now)(DescribeLane(instance=instance))
 
 
 async def test_a_message_that_has_not_arrived_has_no_job(rig: Rig) -> None:
@@ -144,6 +142,8 @@ async def test_an_attempt_is_explained_in_every_state(rig: Rig) -> None:
 
 async def test_a_lane_is_described_by_category(rig: Rig) -> None:
     await rig.open_lane()
+    await rig.accept(rig.message(said="sent"))
+    await rig.dispatch()
     await rig.accept(rig.message(said="lost"))
     rig.gateway.answers.append(Unknown(reason=UnknownReason.TIMEOUT))
     await rig.dispatch()
@@ -162,24 +162,46 @@ async def test_a_lane_is_described_by_category(rig: Rig) -> None:
     assert (described.lane.in_flight, described.lane.max_in_flight, described.uncertain) == (1, 10, 1)
     depths = {depth.category: (depth.ready, depth.scheduled) for depth in described.depths}
     assert depths == {Category.OTP: (1, 0), Category.UTILITY: (2, 1), Category.MARKETING: (0, 1)}
+    ages = {depth.category: depth.oldest_due_at for depth in described.depths}
+    assert ages == {Category.OTP: rig.now(), Category.UTILITY: rig.now(), Category.MARKETING: None}
+    assert [depth.allowed_per_hour for depth in described.depths] == [None] * 3, "there is no gap"
+    assert len(described.tenants) == 3
+    assert described.sent_last_hour == 1
     assert await describe(rig, "nobody") == LaneDescribed()
 
 
-async def test_counting_stops_at_a_bound_and_uses_an_index(rig: Rig) -> None:
+async def test_a_lane_tells_what_forecasts_are_made_of(rig: Rig) -> None:
     await rig.open_lane(pacing=PACED)
-    template = rig.message(said="deep")
-    await rig.accept(template)
-    copies = f"""
-        INSERT INTO dispatcher.jobs
-        SELECT (jsonb_populate_record(job, jsonb_build_object('message_id', gen_random_uuid()))).*
-          FROM dispatcher.jobs AS job, generate_series(1, {COUNT_MAX + 500}) WHERE message_id = :id
-    """
-    async with rig.database.transaction() as tx:
-        await tx.execute(text(copies), {"id": template.ref.message_id})
-        await tx.execute(text("ANALYZE dispatcher.jobs"))
+    await rig.accept(rig.message(urgent=True), rig.message(urgent=True), rig.message())
+    await rig.dispatch()
+    described = await describe(rig)
+    assert {depth.category: (depth.ready, depth.urgent) for depth in described.depths} == {
+        Category.OTP: (0, 0),
+        Category.UTILITY: (2, 1),
+        Category.MARKETING: (0, 0),
+    }
+    assert {(pace.environment, pace.category) for pace in described.paces} == {
+        (environment, category) for environment in Environment for category in Category
+    }
+    [utility] = [
+        pace for pace in described.paces if (pace.environment, pace.category) == (Environment.LIVE, Category.UTILITY)
+    ]
+    assert (utility.gap.arrival_at, utility.gap.interval_ms) == (rig.now() + timedelta(seconds=8), 8_000)
+    assert utility.caps == ()
+    assert described.min_share == 10
+
+
+async def test_counting_stops_at_a_bound(rig: Rig) -> None:
+    await rig.open_lane(pacing=PACED)
+    tenant = uuid4()
+    await crowd(rig, COUNT_MAX + 100, tenant_id=tenant)
     rig.now.pass_(1)
-    [last] = await rig.accept(rig.message(said="last", message_id=uuid7()))
-    assert (await job_of(rig, last)).ahead == COUNT_MAX
+    last, other = rig.message(tenant_id=tenant), rig.message()
+    await rig.accept(last, other)
+    assert (await job_of(rig, last.ref)).ahead == COUNT_MAX
+    assert (await job_of(rig, other.ref)).ahead == 1, "another tenant waits for its turn and not for the backlog"
     described = await describe(rig)
     assert [depth.ready for depth in described.depths] == [0, COUNT_MAX, 0]
-    assert (await explain(rig, MessageRef.model_copy(last, update={"message_id": uuid4()}))).job is None
+    assert described.tenants[0].ready in (COUNT_MAX, COUNT_MAX - 1)
+    assert described.tenants[0].tenant_id == tenant
+    assert (await explain(rig, MessageRef.model_copy(last.ref, update={"message_id": uuid4()}))).job is None

@@ -102,7 +102,7 @@ async def test_requeue_tells_why_a_job_waits(rig: Rig) -> None:
         (DeferReason.NOT_DUE, "SCHEDULED"),
         (DeferReason.NUMBER_CLOSED, "READY"),
         (DeferReason.PAUSED, "READY"),
-        (DeferReason.NUMBER_CLOSED, "READY"),
+        (DeferReason.NUMBER_CLOSED, "SCHEDULED"),
         (DeferReason.RETRY, "SCHEDULED"),
         (DeferReason.PACED, "IN_FLIGHT"),
         (DeferReason.PACED, "READY"),

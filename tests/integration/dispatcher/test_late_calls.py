@@ -9,5 +9,5 @@ async def test_an_attempt_whose_window_closed_after_the_claim_is_not_begun(rig: 
     [attempt] = (await rig.claim()).attempts
     await rig.carry_out(attempt, rig.book.monotonic() - 11)
     assert rig.gateway.sent == []
-    assert (await rig.job(ref)).state == "READY"
+    assert (await rig.job(ref)).state == "SCHEDULED"
     assert (await rig.lane()).in_flight == 0

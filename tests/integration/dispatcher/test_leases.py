@@ -1,6 +1,9 @@
 """Leases: renewed while a call runs, taken away from the dead, and fencing off whoever comes too late."""
 
 from contracts.facts import MessageDispatched, MessageUncertain
+from dispatcher.domain.verdicts import Dispatched
+from dispatcher.store.settling import Settlement
+from dispatcher.usecases.settle_attempts import SettleAttempts
 from gateways.port import Taken, Unknown, UnknownReason
 
 from .rig import Rig
@@ -82,3 +85,24 @@ async def test_a_stale_attempt_cannot_disturb_the_next_one(rig: Rig) -> None:
     await rig.carry_out(current)
     assert (await rig.job(ref)).state == "DISPATCHED"
     assert (await rig.lane()).in_flight == 0
+
+
+async def test_a_stale_answer_beside_the_current_one_is_only_evidence(rig: Rig) -> None:
+    await rig.open_lane()
+    [ref] = await rig.accept()
+    [stale] = (await rig.claim()).attempts
+    rig.now.pass_(61)
+    await rig.expire_leases()
+    rig.gateway.is_mute = True
+    rig.now.pass_(900)
+    await rig.resolve()
+    [current] = (await rig.claim()).attempts
+    both = [
+        Settlement(attempt=stale, verdict=Dispatched(key_id="3EB0STALE"), ended_at=rig.now()),
+        Settlement(attempt=current, verdict=Dispatched(key_id="3EB0CURRENT"), ended_at=rig.now()),
+    ]
+    async with rig.database.transaction() as tx:
+        assert await SettleAttempts(dice=lambda: 0.5)(tx, both) == [False, True]
+    assert [fact.key_id for fact in await rig.said(MessageDispatched)] == ["3EB0CURRENT"]
+    assert (await rig.job(ref)).key_id == "3EB0CURRENT"
+    assert await rig.rows("SELECT 1 FROM dispatcher.attempts WHERE attempt = 1 AND outcome <> 'UNKNOWN'") == []

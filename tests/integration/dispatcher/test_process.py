@@ -1,6 +1,5 @@
 """The dispatcher as a process: quick when idle, and neither loss nor a second send however often it is killed."""
 
-import asyncio
 import signal
 import statistics
 from collections import Counter
@@ -11,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from chassis.publisher import Publisher
 from chassis.testing.virtual_host import VirtualHost
 from chassis.testing.waiting import eventually
 from contracts.facts import MessageDispatched
 from contracts.values import Category
 
-from .process import API_KEY, SEAL_KEYS, SEAL_PEPPER, Program, World, free_port
+from .process import World, open_world
 from .rig import FAST, Rig
 
 MESSAGES = 200
@@ -27,42 +25,9 @@ KILLS = 5
 @pytest.fixture
 async def world(rig: Rig, vhost: VirtualHost, tmp_path: Path) -> AsyncIterator[World]:
     """Everything running; the clock is the real one."""
-    simulator_port, http_port = free_port(), free_port()
-    ledger = str(tmp_path / "ledger.jsonl")
-    simulator = Program(
-        ["-m", "evolution_simulator", "--port", str(simulator_port), "--api-key", API_KEY, "--ledger", ledger],
-        {},
-        f"http://127.0.0.1:{simulator_port}/",
-        tmp_path / "simulator.log",
-    )
-    environment = {
-        "DATABASE_URL": rig.url,
-        "BROKER_URL": vhost.url,
-        "HTTP_PORT": str(http_port),
-        "SEAL_KEYS": SEAL_KEYS,
-        "SEAL_PEPPER": SEAL_PEPPER,
-        "LEASE_SECONDS": "2",
-        "ABSENCE_BELIEVED_AFTER_SECONDS": "2",
-        "RESOLVE_WITHIN_SECONDS": "60",
-    }
-    ready = f"http://127.0.0.1:{http_port}/ready"
-    built = World(
-        broker_url=vhost.url,
-        simulator=simulator,
-        simulator_url=f"http://127.0.0.1:{simulator_port}",
-        dispatcher=Program(["-m", "dispatcher"], environment, ready, tmp_path / "dispatcher.log"),
-        publisher=Publisher(vhost.url, source="test"),
-    )
     rig.now.value = datetime.now(UTC)
-    try:
-        await built.listen()
-        await built.simulator.start()
-        await built.dispatcher.start()
-        await asyncio.gather(built.simulator.wait_ready(), built.dispatcher.wait_ready())
-        await built.publisher.ensure_open()
-        yield built
-    finally:
-        await built.close()
+    async with open_world(rig.url, vhost.url, tmp_path) as opened:
+        yield opened
 
 
 async def states(rig: Rig) -> dict[str, int]:

@@ -122,7 +122,7 @@ async def test_what_may_have_been_sent_is_resolved_by_its_own_rules(rig: Rig) ->
     rig.now.pass_(rig.rules.resolve_within.total_seconds() + 60)
     await rig.resolve()
     await fail_waiting(rig)
-    assert await state(rig, silent) == JobState.READY, "a resend by policy, which can only run out"
+    assert await state(rig, silent) == JobState.SCHEDULED, "a resend by policy, which can only run out"
     rig.now.pass_(3_600)
     assert await rig.dispatch() == []
     assert await failed(rig) == {silent.message_id: ErrorCode.UNCONFIRMED}

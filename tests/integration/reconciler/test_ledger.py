@@ -194,3 +194,21 @@ async def test_closed_rows_and_old_dead_letters_go_in_chunks_after_their_retenti
     while await forget.step(now=START + timedelta(days=8)):
         pass
     assert (await service.row()).closed_at is None
+
+
+async def test_rounds_of_one_message_are_owed_an_end_each(service: Service) -> None:
+    """The first one failed, an operator opened the second; late news of the first closes and opens nothing."""
+    first = reference()
+    second = first.model_copy(update={"round": 2})
+    await service.hear(accepted(first), changed(first, Status.FAILED))
+    reopened = changed(second, Status.QUEUED, version=3).model_copy(update={"previous": Status.FAILED})
+    await service.hear(reopened, accepted(second))
+    await service.hear(dispatched(first), deferred(first, seconds=5), failed(first), at=START + 9 * SECOND)
+    rows = {row.round: row for row in await service.rows("SELECT * FROM reconciler.ledger")}
+    assert rows[1].closed_at is not None
+    assert (rows[2].evidence, rows[2].closed_at, rows[2].status) == ("NONE", None, "QUEUED")
+    assert rows[2].accepted["ref"]["round"] == 2
+    assert rows[2].look_at == START + GRACE
+    await service.hear(changed(second, Status.DELIVERED, version=5))
+    rows = {row.round: row for row in await service.rows("SELECT * FROM reconciler.ledger")}
+    assert (rows[2].accepted, rows[2].status) == (None, "DELIVERED")

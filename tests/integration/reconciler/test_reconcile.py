@@ -183,3 +183,12 @@ async def test_without_a_recovery_sla_nothing_is_given_up(service: Service) -> N
         await service.reconcile.step(now=START + timedelta(hours=hours))
     assert await service.said(MessageLost) == []
     assert len(await service.said(RequeueMessage)) == 24
+
+
+async def test_a_silent_next_round_is_put_back_as_that_round(service: Service) -> None:
+    first = reference()
+    second = first.model_copy(update={"round": 2})
+    await service.hear(accepted(first), failed(first), accepted(second))
+    await service.reconcile.step(now=START + GRACE + SECOND)
+    [command] = await service.said(RequeueMessage)
+    assert (command.ref, command.accepted.ref) == (second, second)

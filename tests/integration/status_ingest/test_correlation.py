@@ -226,3 +226,16 @@ async def test_a_restart_between_edge_and_interpretation_loses_nothing(service: 
     assert await service.said(ReceiptRecorded) == []
     await second.interpret()
     assert [fact.status for fact in await second.said(ReceiptRecorded)] == [Status.READ]
+
+
+async def test_receipts_are_told_of_the_round_whose_key_they_are_about(service: Service) -> None:
+    """A message was sent again in another round, under another key; the first one's late receipts stay its own."""
+    first = reference()
+    second = first.model_copy(update={"round": 2})
+    await service.keys.submit(dispatched(first, "K1"))
+    await service.keys.submit(dispatched(second, "K2"))
+    for key_id, status in (("K2", "SERVER_ACK"), ("K1", "READ"), ("K2", "DELIVERY_ACK")):
+        await service.post(update(key_id, status))
+    await service.interpret()
+    said = {(fact.ref.round, fact.status) for fact in await service.said(ReceiptRecorded)}
+    assert said == {(2, Status.SENT), (1, Status.READ), (2, Status.DELIVERED)}

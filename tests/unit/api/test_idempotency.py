@@ -72,7 +72,13 @@ def claimed(caller: Any = CALLER, **request: Any) -> Claim:
     """The claim that a caller's request makes; nothing but the pepper is needed for it."""
     nothing: Any = None
     prepare = PrepareMessage(
-        templates=nothing, profiles=nothing, keys=nothing, pepper=PEPPER, clock=nothing, opt_in_enabled=True
+        templates=nothing,
+        profiles=nothing,
+        keys=nothing,
+        pepper=PEPPER,
+        clock=nothing,
+        opt_in_enabled=True,
+        forecasts=nothing,
     )
     values: dict[str, Any] = {"destination": "5547991000000", "draft": Draft(text="oi"), **request}
     claim = prepare.claim(SendRequest(**values), caller, "k1")

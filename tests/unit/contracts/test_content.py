@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from contracts.matching import holds_link, leaves_a_trace, line_key, text_of
+from contracts.matching import holds_link, leaves_a_trace, text_key, text_keys, text_of
 from contracts.parts import MEDIA_INLINE_BYTES_MAX, Buttons, ListMenu, Media, MediaType, ReplyButton, Row, Section
 from contracts.values import MessageContent, Sealed
 
@@ -149,9 +149,9 @@ def test_case_27_a_label_is_one_line_and_a_header_no_voice() -> None:
     [
         (content(" ola "), " ola ", True),
         (content("legenda", PICTURE), "legenda", True),
-        (content("corpo", MENU), "corpo", True),
-        (content("a\n\nb ", REPLIES), "Oi\na\nb", True),
-        (content("a\n\nb", REPLIES.model_copy(update={"title": None})), "a\nb", True),
+        (content("corpo", MENU), "corpo\n\n*Tudo*\n1. Sim", True),
+        (content("a\n\nb ", REPLIES), "*Oi*\n\na\n\nb\n\n1. Sim", True),
+        (content("a\n\nb", REPLIES.model_copy(update={"title": None})), "a\n\nb\n\n1. Sim", True),
         (content(" ", PICTURE), f"media:image:{hashlib.sha256(URL.encode()).hexdigest()}", False),
         (
             content(part=Media(media_type=MediaType.VOICE, media="b2xh", mime_type="audio/ogg")),
@@ -166,7 +166,15 @@ def test_what_recognises_a_content(made: MessageContent, words: str, is_traceabl
 
 
 def test_a_title_and_a_first_line_are_recognised_alike() -> None:
-    assert line_key("Oi", "a\n\nb") == line_key("Oi\n\na\nb\n") == line_key(" Oi\r\na\n \nb")
+    assert text_key("*Oi*\n\na\n\nb") == text_key("Oi\na\nb\n") == text_key(" Oi\r\na\n \nb") == "Oi\na\nb"
+    assert text_key("*Oi *você**\nx") == text_key("Oi *você*\nx")
+    assert [text_key(text) for text in ("", " \n", "*", "a *b*")] == ["", "", "*", "a *b"]
+
+
+def test_what_is_known_only_by_its_head_is_recognised_in_the_clear() -> None:
+    assert text_keys(content("corpo", REPLIES)) == {"Oi\ncorpo\n1. Sim", "Oi\ncorpo"}
+    assert text_keys(content("corpo", MENU)) == {"corpo\n*Tudo*\n1. Sim", "corpo"}
+    assert text_keys(content(" ola ")) == {"ola"}
 
 
 @pytest.mark.parametrize(

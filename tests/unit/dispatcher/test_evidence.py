@@ -1,5 +1,6 @@
 """Which trace belongs to which intent, and what silence means."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -13,6 +14,7 @@ from contracts.values import Category, ConnectionState, Environment, MessageCont
 from dispatcher.domain.evidence import Absence, GivenUp, Resend, Trace, Wait, conclude, pair, silence_counts
 from dispatcher.domain.jobs import JobState, Suspect
 from dispatcher.domain.rules import Rules
+from gateways.reserved import reserved_id
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 SLACK = timedelta(seconds=5)
@@ -60,6 +62,20 @@ def test_the_oldest_intents_get_the_oldest_traces() -> None:
     traces = [Trace(key_id="B", seen_at=after(12)), Trace(key_id="A", seen_at=after(1))]
     pairs = pair([third, second, first], traces, slack=SLACK)
     assert [(one, trace.key_id) for one, trace in pairs] == [(first, "A"), (second, "B")]
+
+
+def test_a_trace_under_a_reserved_id_is_that_intents_and_nobody_elses() -> None:
+    old, young = suspect(started=0), suspect(started=10)
+    own = Trace(key_id=reserved_id(*young.key), seen_at=after(-500))
+    assert pair([old, young], [own, own], slack=SLACK) == ((young, own),)
+    in_time = replace(own, seen_at=after(20))
+    assert pair([old, young], [in_time], slack=SLACK) == ((young, in_time),)
+    assert pair([old, young], [in_time, in_time], slack=SLACK) == ((young, in_time),)
+    other = Trace(key_id="A", seen_at=after(20))
+    assert {(one, trace.key_id) for one, trace in pair([old, young], [other, own], slack=SLACK)} == {
+        (young, own.key_id),
+        (old, "A"),
+    }
 
 
 def test_a_trace_older_than_the_intent_is_not_its_own() -> None:

@@ -4,6 +4,9 @@ from typing import Any
 
 Schema = dict[str, Any]
 
+_CONFINING = ("format", "pattern", "const", "enum")
+"""Keywords that allow less than their absence."""
+
 
 def breaking_changes(old: Schema, new: Schema) -> list[str]:
     """Sentences on everything in `new` that would break a reader or writer of `old`; empty if it is additive."""
@@ -14,9 +17,11 @@ def _compare(old: Schema, new: Schema, old_defs: Schema, new_defs: Schema, place
     old, new = _resolve(old, old_defs), _resolve(new, new_defs)
     found = [
         f"{place}: {keyword} changed"
-        for keyword in ("type", "format", "pattern", "const", "items", "anyOf")
+        for keyword in ("type", "format", "pattern", "const")
         if keyword in old and _shape(old[keyword], old_defs) != _shape(new.get(keyword), new_defs)
     ]
+    found += [f"{place}: {keyword} added" for keyword in _CONFINING if keyword in new and keyword not in old]
+    found += _compare_parts(old, new, old_defs, new_defs, place)
     found += [
         f"{place}: value {value!r} removed" for value in old.get("enum", []) if value not in new.get("enum", [value])
     ]
@@ -34,6 +39,22 @@ def _compare(old: Schema, new: Schema, old_defs: Schema, new_defs: Schema, place
             found.append(f"{place}.{name}: removed")
         else:
             found += _compare(schema, new["properties"][name], old_defs, new_defs, f"{place}.{name}")
+    return found
+
+
+def _compare_parts(old: Schema, new: Schema, old_defs: Schema, new_defs: Schema, place: str) -> list[str]:
+    """Of a list its items, of alternatives each in its place: they may grow as any other schema may."""
+    found: list[str] = []
+    for keyword, sign in (("items", "[]"), ("anyOf", "|")):
+        before, after = (each.get(keyword, []) for each in (old, new))
+        before, after = ([each] if isinstance(each, dict) else each for each in (before, after))
+        if keyword not in old:
+            continue
+        if len(before) != len(after):
+            found.append(f"{place}: {keyword} changed")
+            continue
+        for was, now in zip(before, after, strict=True):
+            found += _compare(was, now, old_defs, new_defs, f"{place}{sign}")
     return found
 
 

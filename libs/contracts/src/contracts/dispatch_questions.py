@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import AwareDatetime, Field
 
 from contracts.questions import Question
-from contracts.values import Category, ConnectionState, Instance, MessageRef, Value
+from contracts.values import Category, ConnectionState, Environment, Instance, MessageRef, Value
 
 CANCEL_MAX = 100
 """Messages one question may name."""
@@ -46,7 +46,12 @@ class ExplainMessage(Question):
 
 
 class LaneCondition(Value):
-    """Whether a number can send now."""
+    """Whether a number can send now, and what is wrong with it.
+
+    `sends_fail`: they fail although the gateway has not said that the number is disconnected. `next_probe_at`: when it
+    is looked at next. `first_contacts_held_until`: WhatsApp refused first contacts, so none is made before.
+    `unacknowledged_since`: nothing of what it handed over last was acknowledged.
+    """
 
     instance: Instance
     state: ConnectionState
@@ -55,6 +60,10 @@ class LaneCondition(Value):
     paused: bool
     in_flight: int = Field(ge=0)
     max_in_flight: int = Field(ge=1)
+    sends_fail: bool = False
+    next_probe_at: AwareDatetime | None = None
+    first_contacts_held_until: AwareDatetime | None = None
+    unacknowledged_since: AwareDatetime | None = None
 
 
 class JobExplained(Value):
@@ -92,19 +101,60 @@ class DescribeLane(Question):
 
 
 class LaneDepth(Value):
-    """Messages of one category that wait; counting stops at a bound. `next_slot_at`: not before."""
+    """Messages of one category that wait; counting stops at a bound. `next_slot_at`: not before.
+
+    `oldest_due_at`: since when the longest waiting one could go. `allowed_per_hour`: by pacing alone; None: no limit.
+    `urgent`: how many of those that are ready are urgent.
+    """
 
     category: Category
     ready: int = Field(ge=0)
+    urgent: int = Field(default=0, ge=0)
     scheduled: int = Field(ge=0)
     next_slot_at: AwareDatetime
+    oldest_due_at: AwareDatetime | None = None
+    allowed_per_hour: int | None = Field(default=None, ge=0)
+
+
+class TenantDepth(Value):
+    """How many messages of one tenant are ready, as far as they were counted."""
+
+    tenant_id: UUID
+    ready: int = Field(ge=0)
+
+
+class PaceLimit(Value):
+    """One limit on how fast something goes: n sends from `now`, the next fits no earlier than
+    `max(arrival_at, now) + n * interval_ms - ahead_ms`; with none before it, than `arrival_at - ahead_ms`.
+    """
+
+    arrival_at: AwareDatetime
+    interval_ms: float = Field(ge=0)
+    ahead_ms: float = Field(default=0, ge=0)
+
+
+class SlotPace(Value):
+    """The pace of one category in one environment: the gap after each send, and caps by the hour and by the day."""
+
+    environment: Environment
+    category: Category
+    gap: PaceLimit
+    caps: tuple[PaceLimit, ...] = Field(default=(), max_length=2)
 
 
 class LaneDescribed(Question):
-    """`lane` is absent for a number the dispatcher has not heard of."""
+    """`lane` is absent for a number the dispatcher has not heard of; `tenants` are those with most messages ready.
+
+    `paces`: what a forecast is made of, for every environment and category. `min_share`: a lower category that waits
+    gets at least one of so many turns; None lets it starve.
+    """
 
     TYPE: ClassVar[str] = "lane.described.v1"
 
     lane: LaneCondition | None = None
     uncertain: int = Field(default=0, ge=0)
     depths: tuple[LaneDepth, ...] = ()
+    sent_last_hour: int | None = Field(default=None, ge=0)
+    tenants: tuple[TenantDepth, ...] = ()
+    paces: tuple[SlotPace, ...] = ()
+    min_share: int | None = Field(default=None, ge=2)

@@ -33,7 +33,7 @@ ENTRIES = (
     Entry(facts.MessageDispatchCanceled, (DISPATCHER,), (API, RECONCILER)),
     Entry(facts.MessageStatusChanged, (API,), (NOTIFIER, RECONCILER)),
     Entry(facts.MessageLost, (RECONCILER,), (API,)),
-    Entry(facts.ReceiptRecorded, (STATUS_INGEST,), (API,)),
+    Entry(facts.ReceiptRecorded, (STATUS_INGEST,), (API, DISPATCHER)),
     Entry(facts.EchoObserved, (STATUS_INGEST,), (DISPATCHER,)),
     Entry(facts.NumberConfigured, (API,), (DISPATCHER, NOTIFIER)),
     Entry(facts.NumberCreated, (API,), (NOTIFIER,)),

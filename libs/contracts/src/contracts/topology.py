@@ -48,6 +48,7 @@ API_NUMBERS = _facts("api.numbers", "number.connection_changed")
 API_WEBHOOKS = _facts("api.webhooks", "webhook.delivered", "webhook.exhausted")
 DISPATCHER_NUMBERS = _facts("dispatcher.numbers", "number.configured", "number.removed", "number.connection_changed")
 DISPATCHER_ECHOES = _facts("dispatcher.echoes", "echo.observed")
+DISPATCHER_RECEIPTS = _facts("dispatcher.receipts", "receipt.recorded")
 DISPATCHER_COMMANDS = Queue("dispatcher.commands", (Binding(COMMANDS, "dispatcher"),))
 STATUS_INGEST_MESSAGES = _facts("status-ingest.messages", "message.dispatched")
 NOTIFIER_MESSAGES = _facts("notifier.messages", "message.status_changed")
@@ -76,6 +77,7 @@ QUEUES = (
     API_WEBHOOKS,
     DISPATCHER_NUMBERS,
     DISPATCHER_ECHOES,
+    DISPATCHER_RECEIPTS,
     DISPATCHER_COMMANDS,
     STATUS_INGEST_MESSAGES,
     NOTIFIER_MESSAGES,

@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from contracts.parts import CAPTIONED, Buttons, ListMenu, Media
+from contracts.sending import SendingPolicy
 
 Instance = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,100}$")]
 """A gateway instance name; part of queue names and routing keys, hence the narrow alphabet."""
@@ -110,24 +111,62 @@ class MessageContent(Value):
     __str__ = __repr__
 
 
-class Gap(Value):
-    """The pause after a send, drawn evenly between two bounds so that it looks human."""
+class Pace(Value):
+    """How fast one category may go. The gap after a send is drawn evenly between its bounds, so that it looks human.
+
+    `burst` sends may follow each other without a gap after a rest. The caps hold in any hour and any day, not only in
+    those of the clock; None is no cap.
+    """
 
     min_ms: int = Field(ge=0, le=3_600_000)
     max_ms: int = Field(ge=0, le=3_600_000)
+    burst: int = Field(default=1, ge=1, le=100)
+    per_hour: int | None = Field(default=None, ge=1, le=1_000_000)
+    per_day: int | None = Field(default=None, ge=1, le=10_000_000)
+
+
+class EnvironmentPacing(Value):
+    """What is different in one environment; None is as everywhere."""
+
+    otp: Pace | None = None
+    utility: Pace | None = None
+    marketing: Pace | None = None
 
 
 class PacingPolicy(Value):
-    """How fast one number may send. Gaps are counted from the start of the previous send."""
+    """How fast one number may send. Gaps are counted from the start of the previous send.
 
-    otp: Gap = Gap(min_ms=1_000, max_ms=3_000)
-    utility: Gap = Gap(min_ms=6_000, max_ms=10_000)
-    marketing: Gap = Gap(min_ms=30_000, max_ms=46_000)
+    `min_share`: a lower category that waits gets at least one of so many turns; None lets it starve.
+    `first_contacts_per_day`: to how many recipients it never wrote to before it may write in any day; None is no limit.
+    `do_not_repeat_seconds`: on the platform's default number, for how long nobody is sent the same text twice in a row;
+    0 is not at all.
+    `pause_when_unacknowledged`: whether it rests when nothing of what it handed over is ever acknowledged.
+    `sending`: how a send looks from outside.
+    """
+
+    otp: Pace = Pace(min_ms=1_000, max_ms=3_000)
+    utility: Pace = Pace(min_ms=6_000, max_ms=10_000)
+    marketing: Pace = Pace(min_ms=30_000, max_ms=46_000)
+    test: EnvironmentPacing | None = None
+    live: EnvironmentPacing | None = None
     max_in_flight: int = Field(default=1, ge=1, le=100)
+    min_share: int | None = Field(default=10, ge=2, le=1_000)
+    first_contacts_per_day: int | None = Field(default=None, ge=1, le=1_000_000)
+    do_not_repeat_seconds: int = Field(default=86_400, ge=0, le=2_592_000)
+    pause_when_unacknowledged: bool = False
+    sending: SendingPolicy = SendingPolicy()
 
-    def gap(self, category: Category) -> Gap:
-        """The gap that follows a message of this category."""
-        return {Category.OTP: self.otp, Category.UTILITY: self.utility, Category.MARKETING: self.marketing}[category]
+    def pace(self, environment: Environment, category: Category) -> Pace:
+        """What holds for the messages of one category in one environment."""
+        everywhere = {Category.OTP: self.otp, Category.UTILITY: self.utility, Category.MARKETING: self.marketing}[
+            category
+        ]
+        own = {Environment.TEST: self.test, Environment.LIVE: self.live}[environment]
+        if own is None:
+            return everywhere
+        return {Category.OTP: own.otp, Category.UTILITY: own.utility, Category.MARKETING: own.marketing}[
+            category
+        ] or everywhere
 
 
 class GatewayAccess(Value):

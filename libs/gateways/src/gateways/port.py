@@ -40,10 +40,14 @@ class UnknownReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """The gateway handed the message on; `key_id` is WhatsApp's id, `recipient` the digits it used (None for a LID)."""
+    """The gateway handed the message on; `key_id` is WhatsApp's id, `recipient` the digits it used (None for a LID).
+
+    `id_honoured`: whether `key_id` is the reserved one; None if none was offered.
+    """
 
     key_id: str
     recipient: str | None = field(default=None, repr=False)
+    id_honoured: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +99,8 @@ class Access:
 class Outbound:
     """One message to one recipient. `recipient` is E.164 digits without `+`.
 
-    `text` is the text itself, the caption of a file (may be empty), or the body above buttons or a list.
+    `text` is the text itself, the caption of a file (may be empty), or the body above buttons or a list. `reserved_id`
+    is the WhatsApp id the message shall have, if its gateway lets us choose.
     """
 
     access: Access
@@ -104,6 +109,7 @@ class Outbound:
     part: Media | Buttons | ListMenu | None = field(default=None, repr=False)
     link_preview: bool = False
     typing_ms: int = 0
+    reserved_id: str | None = None
 
 
 class ReceiptStatus(StrEnum):
@@ -179,16 +185,40 @@ class LookupFailedError(Exception):
     """The gateway's store could not be read; says nothing about any message."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abilities:
+    """What a gateway is known to do; what is not known counts as not done."""
+
+    native_choices: bool = False
+    reserved_ids: bool = False
+
+
 class Sender(Protocol):
     """The only door through which a message leaves."""
+
+    def call_seconds_max(self, outbound: Outbound) -> float:
+        """The longest `send` can take, presence included: what a lease must outlive."""
+        ...
 
     async def send(self, outbound: Outbound) -> Answer:
         """Send once; never raises for anything the network or the gateway does."""
         ...
 
 
+class Inspector(Protocol):
+    """Knows what the gateway behind an access can do."""
+
+    async def abilities(self, access: Access) -> Abilities:
+        """Short, remembered for a while, and never raises: an unreachable gateway is known to do nothing."""
+        ...
+
+
 class Lookup(Protocol):
     """Evidence about the past, from the gateway's own memory."""
+
+    async def sent_message(self, access: Access, *, key_id: str) -> StoredMessage | None:
+        """The outbound message with this id; None if the store has none; raises `LookupFailedError`."""
+        ...
 
     async def sent_messages(
         self, access: Access, *, recipient: str, since: datetime, until: datetime, limit: int = 50

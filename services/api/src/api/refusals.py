@@ -59,6 +59,8 @@ class Refusal(Enum):
     TEMPLATE_STATE_CONFLICT = (409, "The version is not in a state that allows this.")
     NO_APPROVED_VERSION = (400, "The template has no approved version.")
     MESSAGE_NOT_FOUND = (404, "There is no such message.")
+    MESSAGE_NOT_REPROCESSABLE = (409, "Only a message that failed can be sent again in a new round.")
+    CONTENT_FORGOTTEN = (409, "The content of the message is no longer kept, so it cannot be sent again.")
     CURSOR_INVALID = (400, "The cursor is not one of this listing; start again without it.")
     INVALID_DATE_RANGE = (400, "The period is not valid.")
     TIMEZONE_INVALID = (400, "`tz` must be an IANA time zone like America/Sao_Paulo.")

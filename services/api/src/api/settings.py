@@ -22,6 +22,8 @@ class Settings(ServiceSettings):
     """`disabled` lets LIVE sends from the platform's number pass without the recipient's consent."""
     audit_retention_days: int = Field(default=730, ge=30, le=36_500)
     """How long the log of operators' changes is kept; the database refuses less than 30 days."""
+    forecast_ttl_seconds: float = Field(default=5.0, gt=0, le=60)
+    """After this long the dispatcher is asked again how a number's lane is, by the next send over it."""
     question_timeout_seconds: float = Field(default=3.0, gt=0, le=30)
 
     @property

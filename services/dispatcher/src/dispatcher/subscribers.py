@@ -10,9 +10,16 @@ from chassis.group_commit import GroupCommit
 from contracts.answers import answer_body
 from contracts.commands import RequeueMessage
 from contracts.dispatch_questions import CancelMessages, DescribeLane, ExplainMessage
-from contracts.facts import EchoObserved, MessageAccepted, NumberConfigured, NumberConnectionChanged, NumberRemoved
+from contracts.facts import (
+    EchoObserved,
+    MessageAccepted,
+    NumberConfigured,
+    NumberConnectionChanged,
+    NumberRemoved,
+    ReceiptRecorded,
+)
 from contracts.registry import UnreadableError, decode
-from contracts.topology import DISPATCHER_COMMANDS, DISPATCHER_ECHOES, DISPATCHER_NUMBERS
+from contracts.topology import DISPATCHER_COMMANDS, DISPATCHER_ECHOES, DISPATCHER_NUMBERS, DISPATCHER_RECEIPTS
 from dispatcher.usecases.cancel_messages import CancelJobs
 from dispatcher.usecases.close_lane import CloseLane
 from dispatcher.usecases.explain_message import DescribeNumber, ExplainJob
@@ -30,11 +37,13 @@ class Subscribers:
     locate_message: LocateMessage
     take_in: TakeIn
     observing_echoes: GroupCommit[EchoObserved, None]
+    hearing_receipts: GroupCommit[ReceiptRecorded, None]
 
     def register(self, broker: Broker) -> None:
         """The static queues."""
         broker.hear(DISPATCHER_NUMBERS, self.on_number)
         broker.hear(DISPATCHER_ECHOES, self.on_echo, prefetch=100)
+        broker.hear(DISPATCHER_RECEIPTS, self.on_receipt, prefetch=200)
         broker.hear(DISPATCHER_COMMANDS, self.on_command)
 
     async def on_number(self, heard: Heard) -> None:
@@ -54,6 +63,12 @@ class Subscribers:
         if not isinstance(heard.statement, EchoObserved):
             raise UnreadableError("not an echo")
         await self.observing_echoes.submit(heard.statement)
+
+    async def on_receipt(self, heard: Heard) -> None:
+        """WhatsApp reported what became of a message."""
+        if not isinstance(heard.statement, ReceiptRecorded):
+            raise UnreadableError("not a receipt")
+        await self.hearing_receipts.submit(heard.statement)
 
     async def on_command(self, heard: Heard) -> None:
         """Somebody wants a message put to work."""

@@ -71,7 +71,10 @@ async def serve() -> int:
 def _stages(foundation: Foundation, settings: Settings, ring: KeyRing, poster: GuardedPoster) -> list[Stage]:
     database = foundation.database
     settlements = GroupCommit[Settlement, bool](database, settle_attempts, name="settlements")
-    plans = GroupCommit[MessageStatusChanged, None](database, PlanDeliveries(ring=ring).write, name="plans")
+    # One commit after the other: what happened first to a message is owed before what follows it can be sent.
+    plans = GroupCommit[MessageStatusChanged, None](
+        database, PlanDeliveries(ring=ring).write, name="plans", commits_max=1
+    )
     deliver = _deliver(foundation, settings, ring, poster, settlements)
     sending = Sending(deliver, calls_max=settings.webhook_calls_max)
     answerer = _answerer(foundation, settings, ring, sending)

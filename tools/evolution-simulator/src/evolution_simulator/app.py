@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from evolution_simulator import errors
 from evolution_simulator.requests import ExpressJSON, read_body, simulator_of
-from evolution_simulator.routes import chat, control, instance, interactive, media, message, webhook
+from evolution_simulator.routes import chat, control, faults, instance, interactive, media, message, webhook
 from evolution_simulator.settings import SimulatorSettings
 from evolution_simulator.simulator import Simulator
 
@@ -21,7 +21,7 @@ async def welcome(request: Request) -> Response:
         {
             "status": 200,
             "message": "Welcome to the Evolution API, it is working!",
-            "version": "2.3.7",
+            "version": settings.version,
             "clientName": "evolution",
             "manager": f"{settings.public_url}/manager",
             "documentation": "https://doc.evolution-api.com",
@@ -49,15 +49,16 @@ def create_app(settings: SimulatorSettings) -> Starlette:
     simulator = Simulator(settings)
 
     @asynccontextmanager
-    async def life(app: Starlette) -> AsyncIterator[None]:
+    async def life(app: Starlette) -> AsyncIterator[dict[str, object]]:
         await simulator.start()
         try:
-            yield
+            yield {"gate": simulator.gate}
         finally:
             await simulator.stop()
 
     sends = [*message.ROUTES, *media.ROUTES, *interactive.ROUTES]
     routes = [Route("/", welcome), *sends, *chat.ROUTES, *instance.ROUTES, *webhook.ROUTES, *control.ROUTES]
+    routes += faults.ROUTES
     handlers = {errors.EvolutionError: evolution_error, 404: no_route, 405: no_route}
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=life)
     app.router.redirect_slashes = False

@@ -50,8 +50,8 @@ def sticker(reference: str) -> dict[str, Any]:
     return {"stickerMessage": {**_stored("sticker", reference), "mimetype": _WEBP, "isAnimated": False}}
 
 
-def buttons(body: Mapping[str, Any]) -> dict[str, Any]:
-    """2.3.7 hides buttons in a message to be viewed once; a missing title reads *undefined*."""
+def buttons(body: Mapping[str, Any], *, wrapped: bool = True) -> dict[str, Any]:
+    """2.3.7 hides buttons in a message to be viewed once, 2.4 does not; a missing title reads *undefined*."""
     flows = [
         {"name": _NATIVE_FLOWS[button["type"]], "buttonParamsJson": _parameters(button)} for button in body["buttons"]
     ]
@@ -63,7 +63,8 @@ def buttons(body: Mapping[str, Any]) -> dict[str, Any]:
     if body.get("thumbnailUrl"):
         picture = {**_stored("image", body["thumbnailUrl"]), "mimetype": _JPEG}
         interactive["header"] = {"hasMediaAttachment": True, "imageMessage": picture}
-    return {"viewOnceMessage": {"message": {"interactiveMessage": interactive}}}
+    message = {"interactiveMessage": interactive}
+    return {"viewOnceMessage": {"message": message}} if wrapped else message
 
 
 def text_of_buttons(body: Mapping[str, Any]) -> str:

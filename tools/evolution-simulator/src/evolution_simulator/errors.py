@@ -45,6 +45,11 @@ def internal_error(text: str) -> EvolutionError:
     return envelope(500, "Internal Server Error", text)
 
 
+def reading(name: str) -> str:
+    """What Node says of a property of nothing."""
+    return f"Cannot read properties of undefined (reading '{name}')"
+
+
 def malformed_json(text: str) -> EvolutionError:
     return envelope(400, "Internal Server Error", text)
 

@@ -14,6 +14,7 @@ from evolution_simulator.ledger import Entry, whole_lines
 from evolution_simulator.scripts import Act, Status
 
 _DISAPPEARING_SETTING_AGE_SECONDS = 172_800
+_REACHED = frozenset({Status.DELIVERY_ACK, Status.READ, Status.PLAYED})
 
 
 def timestamp_of(entry: Entry) -> int:
@@ -92,8 +93,18 @@ class MessageStore:
     def has_row(self, key_id: str) -> bool:
         return key_id in self._instance_of
 
+    def forget(self) -> None:
+        """Lose every row, as a database that was set up anew; what is on disk of it stays for after a real restart."""
+        self._entries.clear()
+        self._instance_of.clear()
+
+    def reached(self, key_id: str) -> bool:
+        """Whether a message is known to have come to a phone."""
+        return any(status in _REACHED for status in self._statuses.get(key_id, []))
+
     def record_plan(self, key_id: str, statuses: Iterable[Status]) -> None:
-        self._write({"key_id": key_id, "planned": list(statuses)})
+        self._planned[key_id] = tuple(statuses)
+        self._write({"key_id": key_id, "planned": list(self._planned[key_id])})
 
     def record_status(self, key_id: str, status: Status) -> None:
         self._statuses[key_id].append(status)

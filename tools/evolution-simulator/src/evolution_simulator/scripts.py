@@ -19,7 +19,10 @@ class Act(StrEnum):
     SLOW = "slow"
     ACCEPT_THEN_HANG = "accept_then_hang"
     ACCEPT_THEN_RESET = "accept_then_reset"
+    ACCEPT_THEN_CLOSE = "accept_then_close"
+    ACCEPT_THEN_CUT = "accept_then_cut"
     ERROR_500_AFTER_SEND = "error_500_after_send"
+    ERROR_400_AFTER_SEND = "error_400_after_send"
     ERROR_400_PRISMA_AFTER_SEND = "error_400_prisma_after_send"
     REFUSE_NOT_EXISTS = "refuse_not_exists"
     REFUSE_SCHEMA = "refuse_schema"
@@ -29,6 +32,7 @@ class Act(StrEnum):
     RATE_LIMITED_429 = "rate_limited_429"
     HANG = "hang"
     RESET_BEFORE = "reset_before"
+    CLOSE_BEFORE = "close_before"
 
 
 class Status(StrEnum):

@@ -11,12 +11,28 @@ from starlette.responses import HTMLResponse, Response
 
 from evolution_simulator import connection, errors, ids
 from evolution_simulator.errors import EvolutionError
+from evolution_simulator.faults import Fault
 from evolution_simulator.instances import Instance, State
 from evolution_simulator.jid import create_jid
 from evolution_simulator.ledger import Entry
-from evolution_simulator.requests import ExpressJSON
+from evolution_simulator.requests import Call, ExpressJSON
 from evolution_simulator.scripts import Act, Receipts, Step
 from evolution_simulator.simulator import Simulator
+
+_METHODS = {
+    "text": "textMessage",
+    "image": "mediaMessage",
+    "video": "mediaMessage",
+    "document": "mediaMessage",
+    "audio": "mediaMessage",
+    "voice": "audioWhatsapp",
+    "sticker": "mediaSticker",
+    "buttons": "buttonMessage",
+    "list": "listMessage",
+}
+"""What the gateway calls on an instance for each kind, and names when there is no instance."""
+
+_CUT_ANSWER = b'HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n{"key":{"remoteJ'
 
 _BAD_GATEWAY_PAGE = (
     "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n"
@@ -40,6 +56,7 @@ class Send:
     payload: dict[str, Any] | None = None
     message_type: str = "conversation"
     content: dict[str, Any] | None = None
+    reserved_id: str | None = None
 
 
 def not_on_whatsapp(jid: str, number: str) -> dict[str, Any]:
@@ -51,7 +68,10 @@ Accepted = Literal[
     Act.SLOW,
     Act.ACCEPT_THEN_HANG,
     Act.ACCEPT_THEN_RESET,
+    Act.ACCEPT_THEN_CLOSE,
+    Act.ACCEPT_THEN_CUT,
     Act.ERROR_500_AFTER_SEND,
+    Act.ERROR_400_AFTER_SEND,
     Act.ERROR_400_PRISMA_AFTER_SEND,
 ]
 Refused = Literal[Act.REFUSE_NOT_EXISTS, Act.REFUSE_SCHEMA, Act.ERROR_500, Act.ERROR_400_CLOSED]
@@ -59,7 +79,7 @@ Refused = Literal[Act.REFUSE_NOT_EXISTS, Act.REFUSE_SCHEMA, Act.ERROR_500, Act.E
 
 async def carry_out(simulator: Simulator, request: Request, send: Send) -> Response:
     """Answer a send; whatever was accepted is in the ledger before a byte of the answer leaves."""
-    refuse_while_closed(simulator, send)
+    refuse_while_unfit(simulator, send)
     step, receipts = simulator.scripts.take(send.instance.name, send.number, send.jid)
     simulator.acts[step.act] += 1
     match step.act:
@@ -74,6 +94,8 @@ async def carry_out(simulator: Simulator, request: Request, send: Send) -> Respo
             return await _reset(request)
         case Act.RESET_BEFORE:
             return await _reset(request)
+        case Act.CLOSE_BEFORE:
+            return await _close(request)
         case _ as accepted:
             body = await _accept(simulator, send, step, receipts)
             return await _answer_accepted(accepted, request, step, body)
@@ -92,14 +114,23 @@ def _refusal(act: Refused, step: Step, send: Send) -> EvolutionError:
     assert_never(act)
 
 
-def refuse_while_closed(simulator: Simulator, send: Send) -> None:
+def refuse_while_unfit(simulator: Simulator, send: Send) -> None:
     """The same fault has two statuses: 400 where the number's existence is cached, else 500."""
-    if send.instance.state is State.OPEN:
-        return
-    simulator.acts["connection_closed"] += 1
-    if (send.instance.name, send.jid) in simulator.known_addresses:
-        raise errors.bad_request(f"Error: {errors.CONNECTION_CLOSED}")
-    raise errors.internal_error(errors.CONNECTION_CLOSED)
+    is_cached = (send.instance.name, send.jid) in simulator.known_addresses
+    match simulator.faults.of(send.instance.name):
+        case Fault.NOT_LOADED:
+            simulator.acts["not_loaded"] += 1
+            raise errors.internal_error(errors.reading(_METHODS[send.kind]))
+        case Fault.NEVER_CONNECTED:
+            simulator.acts["never_connected"] += 1
+            if is_cached:
+                raise errors.bad_request(f"TypeError: {errors.reading('sendMessage')}")
+            raise errors.internal_error(errors.reading("onWhatsApp"))
+        case fault if fault is Fault.ZOMBIE or send.instance.state is not State.OPEN:
+            simulator.acts["connection_closed"] += 1
+            if is_cached:
+                raise errors.bad_request(f"Error: {errors.CONNECTION_CLOSED}")
+            raise errors.internal_error(errors.CONNECTION_CLOSED)
 
 
 async def _accept(simulator: Simulator, send: Send, step: Step, receipts: Receipts) -> dict[str, Any]:
@@ -118,6 +149,12 @@ async def _answer_accepted(act: Accepted, request: Request, step: Step, body: di
             return ExpressJSON(body, 201)
         case Act.ACCEPT_THEN_RESET:
             return await _reset(request)
+        case Act.ACCEPT_THEN_CLOSE:
+            return await _close(request)
+        case Act.ACCEPT_THEN_CUT:
+            return await _close(request, _CUT_ANSWER)
+        case Act.ERROR_400_AFTER_SEND:
+            raise errors.bad_request(step.message)
         case Act.ERROR_500_AFTER_SEND:
             raise errors.internal_error(step.message)
         case Act.ERROR_400_PRISMA_AFTER_SEND:
@@ -130,7 +167,7 @@ def _entry(simulator: Simulator, send: Send, step: Step) -> Entry:
         seq=simulator.ledger.next_seq(),
         at=datetime.now(UTC).isoformat(),
         instance=send.instance.name,
-        key_id=ids.new_key_id(step.key_prefix),
+        key_id=send.reserved_id or ids.new_key_id(step.key_prefix),
         number=send.number,
         jid=send.jid,
         text=send.text,
@@ -153,6 +190,11 @@ async def _reset(request: Request) -> Response:
     return Response()
 
 
+async def _close(request: Request, partial: bytes = b"") -> Response:
+    await connection.close(request, partial)
+    return Response()
+
+
 async def _until_gone(request: Request, seconds: float) -> None:
     """Keep the caller waiting; a caller who hangs up frees the connection at once."""
     with suppress(TimeoutError):
@@ -164,5 +206,15 @@ async def typing_delay(simulator: Simulator, delay_ms: float) -> None:
     await asyncio.sleep(min(max(0, delay_ms), simulator.settings.delay_seconds_max * 1000) / 1000)
 
 
-def send_to(instance: Instance, number: str, text: str, delay_ms: float | None) -> Send:
-    return Send(instance=instance, number=number, jid=create_jid(number), text=text, delay_ms=delay_ms or 0)
+def send_to(call: Call, text: str, *, may_choose_id: bool = False) -> Send:
+    """What every send has in common. From 2.4 on some take the message's id from the caller; no id is ever refused."""
+    number, reserved = call.body["number"], call.body.get("messageId")
+    is_chosen = may_choose_id and call.simulator.settings.takes_ids and isinstance(reserved, str) and reserved != ""
+    return Send(
+        instance=call.instance,
+        number=number,
+        jid=create_jid(number),
+        text=text,
+        delay_ms=call.body.get("delay") or 0,
+        reserved_id=reserved if is_chosen else None,
+    )

@@ -22,6 +22,7 @@ class SimulatorSettings(BaseSettings):
     instances: tuple[str, ...] = Field(default=(), repr=False, description="name:token, state open from the start")
     webhook: str | None = Field(default=None, description="default webhook URL of the instances given at start")
     server_url: str | None = None
+    version: str = Field(default="2.3.7", pattern=r"^\d{1,4}\.\d{1,4}\.\d{1,4}\S*$", description="of the gateway")
     magic_numbers: bool = False
     seed: int = 1
 
@@ -52,6 +53,21 @@ class SimulatorSettings(BaseSettings):
         if any(":" not in instance for instance in self.instances):
             raise ValueError("an instance is given as name:token")
         return self
+
+    @property
+    def takes_ids(self) -> bool:
+        """From 2.4 on the caller may choose a message's id."""
+        return self._is_new
+
+    @property
+    def shows_buttons(self) -> bool:
+        """From 2.4 on buttons are sent so that phones show them."""
+        return self._is_new
+
+    @property
+    def _is_new(self) -> bool:
+        major, minor, *_ = self.version.split(".")
+        return (int(major), int(minor)) >= (2, 4)
 
     @property
     def public_url(self) -> str:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from evolution_simulator import ids
+from evolution_simulator.connection import Gate
+from evolution_simulator.faults import Fault, FaultBook
 from evolution_simulator.instances import Instance, Registry, State
 from evolution_simulator.jid import is_person
 from evolution_simulator.ledger import Entry, Ledger
@@ -31,6 +33,8 @@ class Simulator:
         self.registry = Registry(beside(settings.ledger, "instances.json"))
         self.ledger = Ledger(settings.ledger, settings.ledger_batch_max)
         self.scripts = ScriptBook(magic_numbers=settings.magic_numbers)
+        self.faults = FaultBook()
+        self.gate = Gate()
         self.acts: Counter[str] = Counter()
         self.known_addresses: set[tuple[str, str]] = set()
         self.entries: list[Entry] = []
@@ -61,13 +65,33 @@ class Simulator:
 
     async def accept(self, entry: Entry, receipts: Receipts) -> dict[str, Any]:
         """Write a send down for good, let its echo and receipts loose, and return the 201 body."""
-        await self.ledger.append(entry)
-        self._remember(entry)
+        receipts = self._as_restricted(entry, receipts)
+        # A caller whose connection is cut in between changes nothing: what is on disk is also known.
+        await asyncio.shield(self._write_down(entry))
         body = sent_body(entry, ids.instance_id(entry.instance))
         if self.messages.has_row(entry.key_id):
             self._echo(entry, body, receipts)
             await self._begin_receipts(entry, receipts)
         return body
+
+    def restart(self, *, forget_messages: bool, loading_seconds: float) -> None:
+        """As after the death of the process: retries are gone, what WhatsApp still owes comes, numbers load one day.
+
+        Scripts stay, for they are the test's. `forget_messages` loses the store behind the look-ups, receipts included.
+        """
+        for timer in self._timers:
+            timer.cancel()
+        self._timers.clear()
+        self.webhooks.forget()
+        if forget_messages:
+            self.messages.forget()
+        elif self.settings.resume_receipts:
+            for entry in self.entries:
+                if self.messages.has_row(entry.key_id):
+                    self._owe(entry, self.messages.outstanding(entry, USUAL))
+        if loading_seconds > 0:
+            for instance in self.registry.all():
+                self.faults.put(instance.name, Fault.NOT_LOADED, seconds=loading_seconds)
 
     def change_state(self, instance: Instance, state: State, *, silent: bool = False) -> Instance:
         """Connect or disconnect a number; told as a final close, unless silent as a transient drop is."""
@@ -80,6 +104,22 @@ class Simulator:
             data |= {"wuid": instance.owner_jid, "profileName": instance.name, "profilePictureUrl": None}
         self.webhooks.post(changed, "connection.update", data)
         return changed
+
+    async def _write_down(self, entry: Entry) -> None:
+        await self.ledger.append(entry)
+        self._remember(entry)
+
+    def _as_restricted(self, entry: Entry, receipts: Receipts) -> Receipts:
+        """The first message of a restricted number to somebody ends in ERROR, without a word about why."""
+        if receipts != Receipts() or not self.faults.is_restricted(entry.instance):
+            return receipts
+        if any(
+            earlier.instance == entry.instance and earlier.jid == entry.jid and self.messages.reached(earlier.key_id)
+            for earlier in self.entries
+        ):
+            return receipts
+        self.acts["restricted"] += 1
+        return Receipts(error_after_ms=self.settings.server_ack_ms, statuses=())
 
     def _remember(self, entry: Entry) -> None:
         self.entries.append(entry)
@@ -122,6 +162,8 @@ class Simulator:
         self._timers.add(timer)
 
     def _happen(self, entry: Entry, receipt: PlannedReceipt) -> Sequence[asyncio.Future[None]]:
+        if not self.messages.has_row(entry.key_id):
+            return ()
         self.messages.record_status(entry.key_id, receipt.status)
         instance = self.registry.get(entry.instance)
         if instance is None:

@@ -88,6 +88,32 @@ class SimulatorProcess:
     async def put_script(self, **script: Any) -> None:
         (await self.client.put("/simulator/script", json=script)).raise_for_status()
 
+    async def put_fault(self, instance: str, fault: str | None, *, seconds: float | None = None) -> None:
+        """`not_loaded`, `never_connected`, `zombie` or nothing, for ever or for so long."""
+        await self._control(f"instances/{instance}/fault", fault=fault, seconds=seconds)
+
+    async def restrict(self, instance: str, *, restricted: bool = True) -> None:
+        """First contacts end in ERROR."""
+        await self._control(f"instances/{instance}/restriction", restricted=restricted)
+
+    async def cut_next(self, connections: int) -> None:
+        """The next connections are cut before their requests are read."""
+        await self._control("connections", cut_next=connections)
+
+    async def close_door(self, seconds: float) -> None:
+        """New connections are refused for so long."""
+        await self._control("listener", closed_seconds=seconds)
+
+    async def lose_memory(
+        self, *, down_seconds: float = 0.0, loading_seconds: float = 0.0, forget_messages: bool = False
+    ) -> None:
+        """As if the process had died and come back, but for its scripts."""
+        wanted = {"down_seconds": down_seconds, "loading_seconds": loading_seconds, "forget_messages": forget_messages}
+        await self._control("restart", **wanted)
+
+    async def _control(self, path: str, **wanted: Any) -> None:
+        (await self.client.post(f"/simulator/{path}", json=wanted)).raise_for_status()
+
     async def ledger(self, **query: Any) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = (await self.client.get("/simulator/ledger", params=query)).json()
         return rows

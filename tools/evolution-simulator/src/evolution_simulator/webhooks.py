@@ -66,10 +66,14 @@ class WebhookPoster:
         task.add_done_callback(self._tasks.discard)
         return first_attempt
 
-    async def close(self) -> None:
-        """Retries live in memory: stopping forgets them."""
+    def forget(self) -> None:
+        """Retries live in memory: what ends the process ends them."""
         for task in self._tasks:
             task.cancel()
+
+    async def close(self) -> None:
+        """Stop for good."""
+        self.forget()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._poster.close()
 

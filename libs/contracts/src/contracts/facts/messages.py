@@ -12,7 +12,10 @@ from contracts.values import Digest, Sealed
 
 
 class MessageAccepted(MessageFact):
-    """The platform owes this message a final status. Said by api."""
+    """The platform owes this message a final status. Said by api.
+
+    `duplicate_possible`: an earlier round of it may have been sent.
+    """
 
     TYPE: ClassVar[str] = "message.accepted.v1"
 
@@ -24,6 +27,7 @@ class MessageAccepted(MessageFact):
     recipient_hash: Digest
     text_hash: Digest
     accepted_at: AwareDatetime
+    duplicate_possible: bool = False
 
     def routing_key(self) -> str:
         """Straight into the number's own queue."""

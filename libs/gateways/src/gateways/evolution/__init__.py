@@ -1,5 +1,6 @@
 """Evolution API in both directions: sending and its evidence, webhooks, look-ups, instances."""
 
+from gateways.evolution.abilities import EvolutionInspector
 from gateways.evolution.events import SUBSCRIBED_EVENTS
 from gateways.evolution.exchange import Timeouts
 from gateways.evolution.instances import (
@@ -20,6 +21,7 @@ from gateways.evolution.webhooks import translate
 
 __all__ = [
     "SUBSCRIBED_EVENTS",
+    "EvolutionInspector",
     "EvolutionInstances",
     "EvolutionLookup",
     "EvolutionSender",

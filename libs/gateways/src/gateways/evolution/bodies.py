@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 from urllib.parse import unquote, urlsplit
 
@@ -29,20 +29,35 @@ _EXTENSIONS = {"application/pdf": ".pdf", "text/csv": ".csv", "text/plain": ".tx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendCall:
-    """One of Evolution's send endpoints with its body; `heavy` where the gateway moves a file before it answers."""
+    """One of Evolution's send endpoints with its body; `heavy` where the gateway moves a file before it answers.
+
+    `chooses_id`: 2.4 takes a `messageId` there, and everything before it ignores the field.
+    """
 
     endpoint: str
     body: Mapping[str, object]
     presence: str = "composing"
     heavy: bool = False
+    chooses_id: bool = False
+
+    def reserving(self, key_id: str | None) -> "SendCall":
+        """The call that asks for this id, where there is one and it can be asked for."""
+        if key_id is None or not self.chooses_id:
+            return replace(self, chooses_id=False)
+        return replace(self, body={**self.body, "messageId": key_id})
 
 
 def call_for(outbound: Outbound, *, media_bytes_max: int) -> SendCall | Refused:
     """The call that sends this message. `delay` stays absent: it would block the call on their side."""
+    call = _call_of_its_kind(outbound, media_bytes_max)
+    return call if isinstance(call, Refused) else call.reserving(outbound.reserved_id)
+
+
+def _call_of_its_kind(outbound: Outbound, media_bytes_max: int) -> SendCall | Refused:
     match outbound.part:
         case None:
             body = {"number": outbound.recipient, "text": outbound.text, "linkPreview": outbound.link_preview}
-            return SendCall(endpoint="sendText", body=body)
+            return SendCall(endpoint="sendText", body=body, chooses_id=True)
         case Media() as media:
             return _too_large(media, media_bytes_max) or _media(outbound, media)
         case Buttons() as buttons:
@@ -87,12 +102,13 @@ def _media(outbound: Outbound, media: Media) -> SendCall:
             body = {**number, "audio": media.media}
             return SendCall(endpoint="sendWhatsAppAudio", body=body, presence="recording", heavy=True)
         case MediaType.STICKER:
-            return SendCall(endpoint="sendSticker", body={**number, "sticker": media.media}, heavy=True)
+            body = {**number, "sticker": media.media}
+            return SendCall(endpoint="sendSticker", body=body, heavy=True, chooses_id=True)
         case MediaType.IMAGE | MediaType.VIDEO | MediaType.DOCUMENT:
             body = {**number, "mediatype": media.media_type.value, "media": media.media}
             body |= {"caption": outbound.text} if outbound.text and media.media_type in CAPTIONED else {}
             body |= _naming(media)
-            return SendCall(endpoint="sendMedia", body=body, heavy=True)
+            return SendCall(endpoint="sendMedia", body=body, heavy=True, chooses_id=True)
     assert_never(media.media_type)
 
 
@@ -124,7 +140,8 @@ def _buttons(outbound: Outbound, part: Buttons) -> SendCall | Refused:
         return Refused(code=RefusalCode.GATEWAY_REFUSED, detail=detail)
     title, description = part.title, outbound.text
     if title is None:
-        title, _, description = outbound.text.strip().partition("\n")
+        title, *_ = outbound.text.strip().splitlines() or [""]
+        description = outbound.text.strip()[len(title) :]
     body: dict[str, object] = {"number": outbound.recipient, "title": title.strip()}
     body |= {"description": description.strip()} if description.strip() else {}
     body |= {"footer": part.footer} if part.footer else {}

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import islice
 
-from contracts.matching import line_key
+from gateways.evolution.choices import words_of_buttons, words_of_list
 from gateways.evolution.jids import phone_in
 from gateways.evolution.payloads import clean_text
 from gateways.evolution.reply import key_id_of
@@ -19,9 +19,7 @@ _TEXT_PATHS = (
     ("imageMessage", "caption"),
     ("videoMessage", "caption"),
     ("documentMessage", "caption"),
-    ("listMessage", "description"),
 )
-_BODY_OF_BUTTONS = ("interactiveMessage", "body", "text")
 _EPOCH_SECONDS_MIN = 1_230_768_000  # 2009, the year WhatsApp began
 _EPOCH_SECONDS_MAX = 4_102_444_800  # 2100; anything above is milliseconds
 
@@ -46,21 +44,16 @@ def read_echo(instance: str, data: Mapping[str, object]) -> Echo | Ignored | Unr
 def text_of(message: object) -> str | None:
     """The words of a message content, through the wrappers WhatsApp puts around it; None if it has none."""
     for content in islice(_unwrapped(message), _WRAPPERS_DEPTH_MAX):
-        body = _at(content, _BODY_OF_BUTTONS)
-        if isinstance(body, str) and body.strip():
-            return line_key(_without_bold_title(clean_text(body)))
+        chosen = words_of_buttons(_at(content, ("interactiveMessage",))) or words_of_list(
+            _at(content, ("listMessage",))
+        )
+        if chosen is not None:
+            return clean_text(chosen)
         for path in _TEXT_PATHS:
             found = _at(content, path)
             if isinstance(found, str) and found.strip():
                 return clean_text(found)
     return None
-
-
-def _without_bold_title(body: str) -> str:
-    """Evolution sets the first line of buttons in asterisks: the title it was given."""
-    first, feed, rest = body.partition("\n")
-    bold = len(first) > 1 and first.startswith("*") and first.endswith("*")
-    return f"{first[1:-1]}{feed}{rest}" if bold else body
 
 
 def moment_of(value: object) -> datetime | None:

@@ -150,7 +150,7 @@ def _url(base_url: str, path: tuple[str, ...]) -> httpx.URL:
         if base.scheme not in ("http", "https") or not base.host or any(part in ("", ".", "..") for part in path):
             raise AddressUnusableError("the address is not an http address or the instance has no usable name")
         # A query string would outlive the guards: Evolution lets `?instanceName=` redirect a call to another instance.
-        raw_path = "/".join((prefix, *(quote(part, safe="") for part in path))).encode("ascii")
+        raw_path = ("/".join((prefix, *(quote(part, safe="") for part in path))) or "/").encode("ascii")
         return base.copy_with(raw_path=raw_path, fragment=None, userinfo=b"")
     except (httpx.InvalidURL, ValueError, TypeError) as error:
         raise AddressUnusableError("the address is not a usable URL") from error

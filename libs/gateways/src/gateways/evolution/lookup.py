@@ -44,6 +44,15 @@ class EvolutionLookup(EvolutionClient):
         newest_first = sorted(found.values(), key=lambda message: message.sent_at, reverse=True)
         return tuple(newest_first[:limit])
 
+    async def sent_message(self, access: Access, *, key_id: str) -> StoredMessage | None:
+        """The outbound message with this id, whoever it went to; raises `LookupFailedError`."""
+        body = {"where": {"key": {"id": key_id, "fromMe": True}}, "page": 1, "offset": 2}
+        reply = await self._ask(access, "POST", "chat", "findMessages", access.instance, body=body)
+        records, _ = _page(reply)
+        stored = [_stored_message(record) for record in records]
+        # The filter is a wish: an older gateway that ignored it would give any message.
+        return next((message for message in stored if message is not None and message.key_id == key_id), None)
+
     async def connection_state(self, access: Access) -> ConnectionState | None:
         """Evolution's view of the connection (`open` may still be a dead socket); None for an unknown instance."""
         reply = await self._ask(access, "GET", "instance", "connectionState", access.instance)
@@ -116,19 +125,21 @@ def _page(reply: Reply) -> tuple[list[object], int]:
     return records, pages
 
 
-def _stored_message(record: object, *, recipient: str) -> StoredMessage | None:
-    """A record as a value; None if it is not an outbound message to `recipient`."""
+def _stored_message(record: object, *, recipient: str | None = None) -> StoredMessage | None:
+    """A record as a value; None if it is not an outbound message, or not to `recipient` if one is named."""
     key = record.get("key") if isinstance(record, Mapping) else None
     key_id = key_id_of(key)
     sent_at = moment_of(record.get("messageTimestamp")) if isinstance(record, Mapping) else None
     if not isinstance(record, Mapping) or not isinstance(key, Mapping) or key_id is None or sent_at is None:
         raise LookupFailedError("a stored message without key or time")
     known_phone = phone_in(key)
-    if key.get("fromMe") is not True or (known_phone is not None and not same_recipient(known_phone, recipient)):
+    if key.get("fromMe") is not True:
+        return None
+    if known_phone is not None and recipient is not None and not same_recipient(known_phone, recipient):
         return None
     return StoredMessage(
         key_id=key_id,
-        recipient=known_phone or recipient,
+        recipient=known_phone or recipient or "",
         text=text_of(record.get("message")),
         sent_at=sent_at,
         statuses=_statuses(record.get("MessageUpdate")),

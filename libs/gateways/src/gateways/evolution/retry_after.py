@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-_SECONDS = re.compile(r"[+-]?\d{1,12}(?:\.\d{1,12})?")
+_SECONDS = re.compile(r"[+-]?[0-9]{1,64}(?:\.[0-9]{1,12})?")
 RETRY_AFTER_SECONDS_MAX = 86_400.0
 
 

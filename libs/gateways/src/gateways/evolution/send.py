@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import httpx
@@ -11,7 +12,7 @@ from gateways.evolution.bodies import SendCall, call_for, private_words
 from gateways.evolution.evidence import judge_failure, judge_reply
 from gateways.evolution.exchange import AddressUnusableError, EvolutionClient, Timeouts, build_request
 from gateways.evolution.redaction import DETAIL_CHARS_MAX
-from gateways.port import Answer, NotSent, NotSentReason, Outbound, RefusalCode, Refused
+from gateways.port import Answer, NotSent, NotSentReason, Outbound, RefusalCode, Refused, Taken
 
 ANSWER_BYTES_MAX = 64 * 1024
 MEDIA_BYTES_MAX = 16 * 1024 * 1024
@@ -70,7 +71,10 @@ class EvolutionSender(EvolutionClient):
             )
         except Exception as error:
             return judge_failure(error)
-        return judge_reply(reply, now=self._clock(), private=private_words(outbound))
+        answer = judge_reply(reply, now=self._clock(), private=private_words(outbound))
+        if isinstance(answer, Taken) and call.chooses_id:
+            return replace(answer, id_honoured=answer.key_id == outbound.reserved_id)
+        return answer
 
     async def simulate_typing(self, outbound: Outbound, *, presence: str = "composing") -> bool:
         """Best effort "typing…" or "recording…", bounded on its own; whether Evolution took it is of no consequence."""

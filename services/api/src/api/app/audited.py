@@ -7,6 +7,7 @@ from sqlalchemy import Table
 from api.access.tables import API_KEYS
 from api.accounts.tables import PROJECTS, TENANTS
 from api.limits.tables import PACKAGES, PLANS
+from api.messages.tables import MESSAGES
 from api.numbers.tables import NUMBERS
 from api.operators.domain import Target
 from api.operators.tables import OPERATORS, Audited
@@ -38,5 +39,6 @@ AUDITED: Mapping[Target, Audited] = {
     Target.KEY: _of(API_KEYS, "project_id", "environment", "scope", "number_id", "revoked_at"),
     Target.NUMBER: _of(NUMBERS, "tenant_id", "platform_default", "pacing", "paused", "version"),
     Target.TEMPLATE: _of(TEMPLATE_VERSIONS, "version", "state", "production_approved", key="template_id"),
+    Target.MESSAGE: _of(MESSAGES, "tenant_id", "status", "round", "version", "error_code", "deliver_until"),
     Target.OPERATOR: _of(OPERATORS, "role", "revoked_at"),
 }

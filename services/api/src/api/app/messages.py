@@ -6,11 +6,13 @@ from fastapi import APIRouter
 
 from api.app.mounting import PREFIXES, refusal_answer
 from api.app.parts import Parts
+from api.messages.adapters import BrokerQuestions
 from api.messages.domain.acceptance import NewMessage
 from api.messages.domain.receipt import Receipt
 from api.messages.routes import sending
 from api.messages.routes.shortcut import SendShortcut
 from api.messages.usecases.accept_message import AcceptMessage
+from api.messages.usecases.forecast_dispatch import ForecastDispatch
 from api.messages.usecases.forget_keys import ForgetKeys
 from api.messages.usecases.prepare_message import PrepareMessage
 from api.messages.usecases.store_accepted import store_accepted
@@ -76,5 +78,14 @@ def _accept(parts: Parts, accepting: GroupCommit[NewMessage, Receipt]) -> Accept
         pepper=parts.pepper,
         clock=utc_now,
         opt_in_enabled=parts.settings.opt_in_enabled,
+        forecasts=_forecasts(parts),
     )
     return AcceptMessage(database=parts.database, prepare=prepare, commits=accepting)
+
+
+def _forecasts(parts: Parts) -> ForecastDispatch:
+    settings = parts.settings
+    questions = BrokerQuestions(asker=parts.asker, timeout_seconds=settings.question_timeout_seconds)
+    forecasts = ForecastDispatch(questions, fresh_seconds=settings.forecast_ttl_seconds, clock=utc_now)
+    parts.stages.append(forecasts)
+    return forecasts

@@ -14,6 +14,8 @@ from api.administration.usecases.manage_profiles import ManageProfiles, ReadProf
 from api.app import lanes
 from api.app.audited import AUDITED
 from api.app.parts import Parts
+from api.messages.routes import reprocessing
+from api.messages.usecases.reprocess_message import ReprocessMessage
 from api.numbers import subscribers as number_subscribers
 from api.numbers.adapters import BrokerLanes, EvolutionWebhooks
 from api.numbers.usecases import FindNumber, FollowConnection, RegisterNumber
@@ -46,6 +48,10 @@ def routes(parts: Parts) -> APIRouter:
         keys.router(guard, IssueKey(database=changing), RevokeKey(database=changing), ReadKeys(database=database)),
         *_number_routers(guard, parts),
         lanes.routes(parts),
+        reprocessing.router(
+            guard,
+            ReprocessMessage(database=changing, clock=utc_now, opt_in_enabled=parts.settings.opt_in_enabled),
+        ),
         judging.router(
             guard,
             CreateTemplate(database=changing),

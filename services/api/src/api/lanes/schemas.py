@@ -20,6 +20,10 @@ def lane_body(described: LaneDescribed) -> dict[str, Any]:
         "paused": lane.paused,
         "inFlight": lane.in_flight,
         "maxInFlight": lane.max_in_flight,
+        "sendsFail": lane.sends_fail,
+        "nextProbeAt": instant(lane.next_probe_at),
+        "firstContactsHeldUntil": instant(lane.first_contacts_held_until),
+        "unacknowledgedSince": instant(lane.unacknowledged_since),
         "uncertain": described.uncertain,
         "categories": [
             {
@@ -27,7 +31,11 @@ def lane_body(described: LaneDescribed) -> dict[str, Any]:
                 "ready": depth.ready,
                 "scheduled": depth.scheduled,
                 "nextSlotAt": instant(depth.next_slot_at),
+                "oldestDueAt": instant(depth.oldest_due_at) if depth.oldest_due_at else None,
+                "allowedPerHour": depth.allowed_per_hour,
             }
             for depth in described.depths
         ],
+        "sentLastHour": described.sent_last_hour,
+        "tenants": [{"tenantId": str(one.tenant_id), "ready": one.ready} for one in described.tenants],
     }

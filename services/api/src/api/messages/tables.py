@@ -114,8 +114,12 @@ IDEMPOTENCY_KEYS = Table(
     Column("fingerprint", Text, nullable=False),
     Column("message_id", Uuid, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("estimated_dispatch_at", DateTime(timezone=True)),
 )
-"""Remembered for 24 h. The scope is finer than the number, so that a replay never shows another project's message."""
+"""Remembered for 24 h. The scope is finer than the number, so that a replay never shows another project's message.
+
+`estimated_dispatch_at` is here because only a repeat needs it: it is answered as the first request was.
+"""
 
 Index("ix_idempotency_keys_created_at", IDEMPOTENCY_KEYS.c.created_at)
 

@@ -40,6 +40,7 @@ class Target(StrEnum):
     KEY = "key"
     NUMBER = "number"
     TEMPLATE = "template"
+    MESSAGE = "message"
     OPERATOR = "operator"
 
 
@@ -71,6 +72,7 @@ class Action(Enum):
     TEMPLATE_APPROVE = ("template.approve", Target.TEMPLATE, Role.OPERATOR)
     TEMPLATE_REJECT = ("template.reject", Target.TEMPLATE, Role.OPERATOR)
     TEMPLATE_APPROVE_FOR_PRODUCTION = ("template.approve_for_production", Target.TEMPLATE, Role.OPERATOR)
+    MESSAGE_REPROCESS = ("message.reprocess", Target.MESSAGE, Role.OPERATOR)
     OPERATOR_CREATE = ("operator.create", Target.OPERATOR, Role.ADMIN)
     OPERATOR_CHANGE = ("operator.change", Target.OPERATOR, Role.ADMIN)
     OPERATOR_REVOKE = ("operator.revoke", Target.OPERATOR, Role.ADMIN)

@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from contracts.errors import ErrorCode
 from contracts.facts.messages import Proof
 from contracts.matching import leaves_a_trace
-from contracts.parts import Media
+from contracts.parts import Buttons, Media
 from contracts.values import ConnectionState, MessageContent
 from dispatcher.domain.jobs import Suspect
 from dispatcher.domain.rules import LOOKUP, MEDIA_PATIENCE, Rules, resends_when_unresolved
+from gateways.reserved import reserved_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +71,19 @@ class Absence:
 def pair(
     suspects: Sequence[Suspect], traces: Sequence[Trace], *, slack: timedelta
 ) -> tuple[tuple[Suspect, Trace], ...]:
-    """N intents and M traces of one content: the oldest intent gets the oldest trace that is not older than itself."""
-    left = sorted(traces, key=lambda trace: (trace.seen_at, trace.key_id))
-    pairs: list[tuple[Suspect, Trace]] = []
-    for suspect in sorted(suspects, key=lambda suspect: (suspect.since, suspect.key)):
+    """N intents and M traces of one content: the oldest intent gets the oldest trace that is not older than itself.
+
+    A trace under the id that was reserved for an intent is that intent's, whatever its age, and nobody else's.
+    """
+    own = {reserved_id(*suspect.key): suspect for suspect in suspects}
+    named = {trace.key_id: trace for trace in traces if trace.key_id in own}
+    pairs = [(own[key_id], trace) for key_id, trace in named.items()]
+    found = {suspect.key for suspect, _ in pairs}
+    left = sorted(
+        [trace for trace in traces if trace.key_id not in own], key=lambda trace: (trace.seen_at, trace.key_id)
+    )
+    rest = [suspect for suspect in suspects if suspect.key not in found]
+    for suspect in sorted(rest, key=lambda suspect: (suspect.since, suspect.key)):
         match = next((trace for trace in left if trace.seen_at >= suspect.since - slack), None)
         if match is not None:
             left.remove(match)
@@ -122,7 +132,12 @@ def silence_counts(
 
     A file without words looks like any other wordless message, and a file takes longer to be seen than our call lasts.
     """
-    if not isinstance(content.part, Media):
+    if not _holds_file(content):
         return True
     told_apart = leaves_a_trace(content) or None not in stored
     return told_apart and now >= started_at + MEDIA_PATIENCE
+
+
+def _holds_file(content: MessageContent) -> bool:
+    part = content.part
+    return isinstance(part, Media) or (isinstance(part, Buttons) and part.header is not None)

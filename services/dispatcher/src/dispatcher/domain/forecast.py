@@ -4,13 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from contracts.values import Category, ConnectionState, Gap, PacingPolicy
-from dispatcher.domain.jobs import JobState
+from contracts.values import Category, ConnectionState, Environment, PacingPolicy
+from dispatcher.domain.fairness import slot_index
+from dispatcher.domain.jobs import PRIORITY, JobState
+from dispatcher.domain.lane_pace import LanePace, first_contact_opens_at
+from dispatcher.domain.pacing import Terms, terms_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneNow:
-    """A lane as it is; `slots` is when each category may send next, `pacing` how long it then pauses."""
+    """A lane as it is: its connection and health, its policy, and what of it is spent."""
 
     instance: str
     state: ConnectionState
@@ -19,17 +22,21 @@ class LaneNow:
     paused: bool
     in_flight: int
     max_in_flight: int
-    gapless: bool
     pacing: PacingPolicy
-    slots: Mapping[Category, datetime]
+    pace: LanePace
+    suspect: bool = False
+    probe_at: datetime | None = None
+    silent_since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobNow:
-    """A job as it is; `ahead` counts by category what leaves its lane before it."""
+    """A job as it is; `ahead` counts by category what leaves its lane before it, `cold`: it is a first contact."""
 
     state: JobState
+    environment: Environment
     category: Category
+    cold: bool = False
     attempt: int
     due_at: datetime
     deliver_until: datetime
@@ -42,25 +49,38 @@ def expected_at(job: JobNow, lane: LaneNow | None, *, now: datetime) -> datetime
     """None where nobody can tell: no lane, a closed or paused one, or a job that does not wait for its turn."""
     if lane is None or lane.paused or lane.state is not ConnectionState.OPEN:
         return None
-    slot = max(now, lane.slots[job.category])
     match job.state:
         case JobState.SCHEDULED:
-            return max(job.due_at, slot)
+            return max(job.due_at, _turn_at(job, lane, {}, now=now))
         case JobState.READY:
-            return slot + _queueing(job, lane)
+            return _turn_at(job, lane, job.ahead, now=now)
         case _:
             return None
 
 
-def _queueing(job: JobNow, lane: LaneNow) -> timedelta:
-    """A send delays another category by the shorter of the two gaps, as the claim has it."""
-    if lane.gapless:
-        return timedelta(0)
-    own = _mean(lane.pacing.gap(job.category))
-    return sum(
-        (count * min(own, _mean(lane.pacing.gap(category))) for category, count in job.ahead.items()), timedelta(0)
-    )
+def _turn_at(job: JobNow, lane: LaneNow, ahead: Mapping[Category, int], *, now: datetime) -> datetime:
+    """The latest of what gap, caps and budget of first contacts allow after those ahead have gone."""
+    terms, pace = terms_of(lane.pacing), lane.pace
+    index = slot_index(job.environment, job.category)
+    slot, own = terms.slots[index], ahead.get(job.category, 0)
+    openings = [now, max(pace.gap_at[index], now) + _pauses(job, ahead, terms) - slot.burst]
+    for cap, tat in ((slot.hour, pace.hour_at[index]), (slot.day, pace.day_at[index])):
+        if cap is not None:
+            openings.append(cap.opens_at(max(tat, now) + own * cap.interval if own else tat))
+    if job.cold:
+        openings.append(first_contact_opens_at(pace, terms, job.category) or now)
+    return max(openings)
 
 
-def _mean(gap: Gap) -> timedelta:
-    return timedelta(milliseconds=(gap.min_ms + gap.max_ms) / 2)
+def _pauses(job: JobNow, ahead: Mapping[Category, int], terms: Terms) -> timedelta:
+    """Each send ahead pauses this category for the shorter of two gaps, and only so many go before each own turn."""
+    gap = terms.slots[slot_index(job.environment, job.category)].gap_mean
+    own = ahead.get(job.category, 0)
+    higher = None if terms.share is None else (own + 1) * (terms.share - 1)
+    total = own * gap
+    for category in sorted(ahead, key=PRIORITY.__getitem__):
+        if category is not job.category:
+            count = ahead[category] if higher is None else min(ahead[category], higher)
+            higher = None if higher is None else higher - count
+            total += count * min(gap, terms.slots[slot_index(job.environment, category)].gap_mean)
+    return total

@@ -1,11 +1,12 @@
 """A message on its way out: the states of its job and one attempt to send it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from contracts.values import Category, MessageRef
+from contracts.values import Category, MessageRef, PacingPolicy
+from gateways.port import NotSentReason
 
 
 class JobState(StrEnum):
@@ -23,6 +24,8 @@ class JobState(StrEnum):
 PRIORITY = {Category.OTP: 0, Category.UTILITY: 1, Category.MARKETING: 2}
 """The order of categories inside a lane: lower goes first."""
 
+_NUMBER_AWAY = frozenset({NotSentReason.DISCONNECTED.value, NotSentReason.INSTANCE_NOT_READY.value})
+
 JobKey = tuple[UUID, int]
 """Message id and round."""
 
@@ -37,7 +40,10 @@ class SealedAccess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """A claimed job: committed as IN_FLIGHT, not called yet. Attempt number and lease token fence what settles it."""
+    """A claimed job: committed as IN_FLIGHT, not called yet. Attempt number and lease token fence what settles it.
+
+    `waited_for` is the reason why it was not sent before.
+    """
 
     ref: MessageRef
     attempt: int
@@ -49,11 +55,19 @@ class Attempt:
     recipient_hash: str
     text_hash: str
     duplicate_possible: bool = False
+    policy: PacingPolicy = field(default_factory=PacingPolicy)
+    waited_for: str | None = None
 
     @property
     def key(self) -> JobKey:
         """Which job this is an attempt of."""
         return self.ref.message_id, self.ref.round
+
+    @property
+    def is_retry(self) -> bool:
+        """Whether this is another call for what was called before. Claims without a call do not count, nor what waited
+        for its number to be connected: how often that is tried is up to the lane."""
+        return self.attempt > 1 and self.waited_for not in _NUMBER_AWAY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

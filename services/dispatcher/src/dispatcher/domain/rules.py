@@ -40,6 +40,10 @@ RESEND_MARGIN = timedelta(seconds=10)
 """A resend by policy is decided this long before the delivery window closes."""
 
 
+PLACES_GIVEN_UP_MAX = 3
+"""How many unanswered calls of one lane may have let others pass at a time; the next one makes its lane wait."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """How long things may take before something is concluded from silence."""
@@ -47,6 +51,7 @@ class Rules:
     lease: timedelta = timedelta(seconds=60)
     absence_believed_after: timedelta = timedelta(seconds=60)
     resolve_within: timedelta = timedelta(seconds=900)
+    patience: timedelta = timedelta(seconds=5)
 
     @property
     def recheck(self) -> timedelta:

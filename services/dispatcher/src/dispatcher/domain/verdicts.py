@@ -46,9 +46,10 @@ class Held:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Released:
-    """The call was never begun; the job is as good as before."""
+    """The call was never begun: the job is as good as before, due again at `not_before` or at once."""
 
     reason: str
+    not_before: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +76,7 @@ CLOSING = frozenset({RefusalCode.INSTANCE_NOT_FOUND, RefusalCode.GATEWAY_AUTH_FA
 DISCONNECTED = frozenset({NotSentReason.DISCONNECTED, NotSentReason.INSTANCE_NOT_READY})
 
 LEASE_LOST = "LEASE_LOST"
+RETRY_BUDGET = "RETRY_BUDGET"
 
 
 def decide(answer: Answer, *, attempt: Attempt, now: datetime, rules: Rules, dice: float) -> Verdict:
@@ -112,6 +114,12 @@ def retry(
     if delay >= left:
         return Failed(code=ErrorCode.EXPIRED_AFTER_ATTEMPTS, detail=detail or reason)
     return Retry(reason=reason, next_attempt_at=now + delay, detail=detail)
+
+
+def postponed(*, attempt: Attempt, now: datetime, dice: float) -> Released:
+    """A second try its gateway's budget has no room for: it waits as after another failure, at most half its time."""
+    bound = timedelta(seconds=retry_backoff(attempt.ref.category).bound_seconds(attempt.attempt) * (0.5 + dice / 2))
+    return Released(reason=RETRY_BUDGET, not_before=now + min(bound, (attempt.deliver_until - now) / 2))
 
 
 def uncertain(reason: str, *, attempt: Attempt, rules: Rules, detail: str = "") -> Uncertain:

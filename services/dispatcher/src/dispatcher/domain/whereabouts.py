@@ -20,12 +20,16 @@ from dispatcher.domain.jobs import JobState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whereabouts:
-    """A job and whether its lane could send; `lane_open` is False for a lane nobody configured."""
+    """A job and whether its lane could send; `lane_open` is False for a lane nobody configured.
+
+    `is_due`: its time has come, so that a SCHEDULED job is on its way back into its lane, or waits for there to be one.
+    """
 
     ref: MessageRef
     state: JobState
     attempt: int
     due_at: datetime
+    is_due: bool
     reason: str | None
     resolve_by: datetime | None
     key_id: str | None
@@ -43,7 +47,7 @@ def fact_of_whereabouts(job: Whereabouts) -> MessageFact:
     match job.state:
         case JobState.SCHEDULED | JobState.READY | JobState.IN_FLIGHT:
             reason = _why_waiting(job)
-            due = job.due_at if job.state is JobState.SCHEDULED else None
+            due = None if job.is_due else job.due_at
             return MessageDeferred(
                 ref=job.ref, attempt=job.attempt, reason=reason, detail=job.state.value, next_attempt_at=due
             )
@@ -77,10 +81,12 @@ def fact_of_whereabouts(job: Whereabouts) -> MessageFact:
 
 
 def _why_waiting(job: Whereabouts) -> DeferReason:
-    if job.state is JobState.SCHEDULED:
+    if job.state is JobState.IN_FLIGHT:
+        return DeferReason.PACED
+    if not job.is_due:
         return DeferReason.RETRY if job.attempt else DeferReason.NOT_DUE
-    if job.state is JobState.READY and job.lane_paused:
+    if job.lane_paused:
         return DeferReason.PAUSED
-    if job.state is JobState.READY and not job.lane_open:
+    if not job.lane_open:
         return DeferReason.NUMBER_CLOSED
     return DeferReason.PACED

@@ -1,12 +1,15 @@
 """The loop that claims and the calls under way, bounded in number."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from chassis.loop import Loop
 from chassis.telemetry.logs import get_logger
 from dispatcher.domain.jobs import Attempt
-from dispatcher.usecases.dispatch_due import CarryOut, ClaimDue
+from dispatcher.domain.verdicts import Held, Released, Retry, Verdict
+from dispatcher.usecases.claim_due import ClaimDue
+from dispatcher.usecases.dispatch_due import CarryOut
 from dispatcher.usecases.measures import CALLS_UNDER_WAY, CLAIM_SECONDS
 
 logger = get_logger(__name__)
@@ -18,15 +21,19 @@ BUSY_SECONDS_MIN = 0.005
 
 @dataclass(slots=True, kw_only=True)
 class Dispatching:
-    """Claims whenever something is due and a call is free, and sleeps exactly until then otherwise."""
+    """Claims whenever a lane may send and a call is free, and sleeps exactly until then otherwise.
+
+    `wake_promoting` is called when a job goes back to wait.
+    """
 
     claim_due: ClaimDue
     carry_out: CarryOut
+    wake_promoting: Callable[[], None]
     calls_max: int
     drain_timeout_seconds: float
     name: str = "dispatching"
     _loop: Loop = field(init=False)
-    _calls: set[asyncio.Task[object]] = field(default_factory=set)
+    _calls: set[asyncio.Task[Verdict]] = field(default_factory=set)
     _timer: asyncio.TimerHandle | None = None
 
     def __post_init__(self) -> None:
@@ -61,16 +68,19 @@ class Dispatching:
         return False
 
     def _begin(self, attempt: Attempt, claimed_at: float) -> None:
-        task: asyncio.Task[object] = asyncio.create_task(self.carry_out(attempt, claimed_at), name="attempt")
+        task = asyncio.create_task(self.carry_out(attempt, claimed_at), name="attempt")
         self._calls.add(task)
         CALLS_UNDER_WAY.set(len(self._calls))
         task.add_done_callback(self._ended)
 
-    def _ended(self, task: asyncio.Task[object]) -> None:
+    def _ended(self, task: asyncio.Task[Verdict]) -> None:
         self._calls.discard(task)
         CALLS_UNDER_WAY.set(len(self._calls))
-        if not task.cancelled() and task.exception() is not None:
-            logger.exception("attempt_abandoned", error=task.exception())
+        if not task.cancelled():
+            if task.exception() is not None:
+                logger.exception("attempt_abandoned", error=task.exception())
+            elif isinstance(task.result(), Held | Released | Retry):
+                self.wake_promoting()
         self._loop.wake()
 
     def _wake_in(self, seconds: float) -> None:

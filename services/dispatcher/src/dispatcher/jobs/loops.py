@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from chassis.dynamic_consumers import DynamicConsumers
 from contracts.topology import lane_queue
 from dispatcher.usecases.close_lane import FailWaiting
+from dispatcher.usecases.fail_expired import FailExpired
 from dispatcher.usecases.keep_house import ListLanes, PurgeOld, SampleJobs
 from dispatcher.usecases.leases import ExpireLeases, RenewLeases
 from dispatcher.usecases.resolve_uncertain import ResolveUncertain
+from dispatcher.usecases.sweep_lanes import SweepLanes
 from dispatcher.usecases.watch_lanes import ProbeLanes
 
 LOOK_SECONDS = 1.0
 LANES_SECONDS = 10.0
 PURGE_SECONDS = 60.0
 SAMPLE_SECONDS = 15.0
+SWEEP_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +26,8 @@ class Steps:
 
     renew_leases: RenewLeases
     expire_leases: ExpireLeases
+    fail_expired: FailExpired
+    sweep_lanes: SweepLanes
     resolve_uncertain: ResolveUncertain
     probe_lanes: ProbeLanes
     purge_old: PurgeOld
@@ -39,6 +44,15 @@ class Steps:
     async def expire(self) -> bool:
         """Leases nobody keeps."""
         return await self.expire_leases() > 0
+
+    async def fail_late(self) -> bool:
+        """Jobs whose delivery window closed."""
+        return await self.fail_expired() > 0
+
+    async def sweep(self) -> bool:
+        """What should not be in a lane."""
+        await self.sweep_lanes()
+        return False
 
     async def resolve(self) -> bool:
         """Uncertain jobs that are due for a look."""

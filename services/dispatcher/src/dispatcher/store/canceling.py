@@ -7,6 +7,7 @@ from uuid import UUID
 from chassis.database import Transaction
 from contracts.values import MessageRef
 from dispatcher.domain.jobs import PRIORITY, JobKey
+from dispatcher.store.flows import UNUSED, UnusedTurn, unused_turn
 from dispatcher.store.sql import rows_json, sql
 
 _FORESTALL = sql("""
@@ -21,9 +22,10 @@ _FORESTALL = sql("""
     RETURNING message_id, round
 """)
 
-_CANCEL = sql("""
+_CANCEL = sql(
+    """
     WITH unsent AS (
-        SELECT job.message_id, job.round
+        SELECT job.message_id, job.round, {unused} AS is_unused
           FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS given(message_id uuid, round integer)
           JOIN dispatcher.jobs AS job USING (message_id, round)
          WHERE job.state IN ('SCHEDULED', 'READY') AND job.suspected_since IS NULL
@@ -33,8 +35,10 @@ _CANCEL = sql("""
       FROM unsent
      WHERE job.message_id = unsent.message_id AND job.round = unsent.round
        AND job.state IN ('SCHEDULED', 'READY') AND job.suspected_since IS NULL
-    RETURNING job.message_id, job.round
-""")
+    RETURNING job.message_id, job.round, job.instance, job.rank, job.tenant_id, job.tenant_weight, unsent.is_unused
+    """,
+    unused=UNUSED,
+)
 
 _CANCELED = sql("""
     SELECT job.message_id, job.finished_at
@@ -54,10 +58,15 @@ async def forestall(tx: Transaction, refs: Sequence[MessageRef], *, now: datetim
     return {(row.message_id, row.round) for row in result}
 
 
-async def cancel_unsent(tx: Transaction, refs: Sequence[MessageRef], *, now: datetime | None) -> set[JobKey]:
-    """End the jobs of which no attempt can have been sent; which these were. A claim that came first wins."""
-    result = await tx.execute(_CANCEL, {"rows": rows_json(_keys(refs)), "now": now})
-    return {(row.message_id, row.round) for row in result}
+async def cancel_unsent(
+    tx: Transaction, refs: Sequence[MessageRef], *, now: datetime | None
+) -> Mapping[JobKey, UnusedTurn | None]:
+    """End the jobs of which no attempt can have been sent; which these were, and the turns they did not have.
+
+    A claim that came first wins.
+    """
+    rows = (await tx.execute(_CANCEL, {"rows": rows_json(_keys(refs)), "now": now})).mappings()
+    return {(row["message_id"], row["round"]): unused_turn(row) for row in rows}
 
 
 async def canceled_at(tx: Transaction, refs: Sequence[MessageRef]) -> Mapping[UUID, datetime]:

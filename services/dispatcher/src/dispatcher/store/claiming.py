@@ -1,187 +1,230 @@
-"""The claim: due jobs of lanes that may send become attempts, in one statement and for one claimant only."""
+"""The claim's three statements under the locks of its lanes: who deserves a look, who waits there, who goes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from uuid import UUID
+from functools import lru_cache
+from typing import Any
 
 from sqlalchemy import RowMapping
 
 from chassis.database import Transaction
-from contracts.errors import ErrorCode
-from contracts.values import MessageRef
-from dispatcher.domain.jobs import Attempt, SealedAccess
-from dispatcher.store.sql import ref_of, sql
+from contracts.values import Category, Environment, PacingPolicy
+from dispatcher.domain.claim_pass import DueLane, LaneTurn, Look
+from dispatcher.domain.jobs import Attempt, JobKey, SealedAccess
+from dispatcher.domain.lane_pace import LanePace
+from dispatcher.domain.pacing import Terms, terms_of
+from dispatcher.domain.turns import Head
+from dispatcher.store.sql import ref_of, rows_json, sql
 
-_PROMOTE = sql("""
-    WITH due AS (
-        SELECT message_id, round FROM dispatcher.jobs
-         WHERE state = 'SCHEDULED' AND due_at <= {now}
-         ORDER BY due_at LIMIT :limit FOR UPDATE SKIP LOCKED)
-    UPDATE dispatcher.jobs AS job SET state = 'READY', updated_at = {now}
-      FROM due WHERE job.message_id = due.message_id AND job.round = due.round
+LOCK_DUE = sql("""
+    WITH due AS MATERIALIZED (
+        SELECT lane.instance, lane.number_id, lane.sealed_access, CAST(lane.pacing AS text) AS pacing, lane.resumed,
+               {room} AS room, lane.gap_at, lane.hour_at, lane.day_at, lane.passed, lane.cold_at, lane.cold_until,
+               lane.floors, lane.virtual
+          FROM dispatcher.lanes AS lane
+         WHERE lane.wake_at <= {now} AND {claimable}
+         ORDER BY lane.wake_at LIMIT :capacity FOR UPDATE SKIP LOCKED)
+    SELECT {now} AS instant, others.wake_at AS others_wake_at, due.*
+      FROM (SELECT (SELECT lane.wake_at FROM dispatcher.lanes AS lane
+                     WHERE lane.wake_at IS NOT NULL AND {claimable}
+                       AND lane.instance <> ALL(ARRAY(SELECT instance FROM due))
+                     ORDER BY lane.wake_at LIMIT 1) AS wake_at) AS others
+      LEFT JOIN due ON true
 """)
+"""One row at least, so that an idle pass is this statement alone."""
 
-_EXPIRE = sql("""
-    WITH late AS (
-        SELECT message_id, round FROM dispatcher.jobs
-         WHERE state IN ('READY', 'SCHEDULED') AND deliver_until <= {now}
-         ORDER BY deliver_until LIMIT :limit FOR UPDATE SKIP LOCKED)
-    UPDATE dispatcher.jobs AS job
-       SET state = 'FAILED', sealed = NULL, finished_at = {now}, updated_at = {now},
-           error_code = CASE WHEN job.duplicate_possible THEN 'UNCONFIRMED'
-                             WHEN job.attempt = 0 THEN 'MESSAGE_EXPIRED'
-                             ELSE 'EXPIRED_AFTER_ATTEMPTS' END
-      FROM late WHERE job.message_id = late.message_id AND job.round = late.round
-    RETURNING {job_ref}, job.attempt, job.error_code, job.finished_at
+READ_HEADS = sql("""
+    SELECT asked.instance, job.message_id, job.round, job.tenant_id, job.environment, job.category, job.urgent,
+           job.cold, job.tag, job.due_at, contact.last_sent_at IS NOT NULL AS known,
+           coalesce(lane.platform_default AND job.suspected_since IS NULL AND job.round = 1
+                    AND contact.last_text_hash = job.text_hash
+                    AND contact.last_sent_at > {now} - make_interval(secs =>
+                        coalesce((lane.pacing ->> 'do_not_repeat_seconds')::double precision, 86400)), false) AS repeats
+      FROM unnest(:instances, :depths) AS asked(instance, depth)
+      JOIN dispatcher.lanes AS lane ON lane.instance = asked.instance
+     CROSS JOIN (VALUES {streams}) AS stream(rank, environment, cold, place)
+     CROSS JOIN LATERAL (
+           SELECT message_id, round, tenant_id, environment, category, urgent, cold, tag, due_at, suspected_since,
+                  recipient_hash, text_hash
+             FROM dispatcher.jobs AS waiting
+            WHERE waiting.instance = asked.instance AND waiting.rank = stream.rank
+              AND waiting.environment = stream.environment AND waiting.cold = stream.cold
+              AND waiting.state = 'READY' AND waiting.tag >= lane.floors[stream.place]
+              AND waiting.deliver_until > {now}
+            ORDER BY waiting.tag, waiting.due_at, waiting.message_id LIMIT asked.depth) AS job
+      LEFT JOIN LATERAL (
+           SELECT last_text_hash, last_sent_at FROM dispatcher.contacts AS told
+            WHERE told.instance = asked.instance AND told.recipient_hash = job.recipient_hash
+              AND (job.cold OR lane.platform_default) LIMIT 1) AS contact ON true
 """)
+"""Each stream's order is that of one index above its floor, so that neither the backlog nor the dead are read."""
 
-_HEAD = """
-    SELECT FROM dispatcher.jobs AS waiting
-     WHERE waiting.instance = lanes.instance AND waiting.priority = slot.priority AND waiting.state = 'READY'
-       AND waiting.deliver_until > {now}
-     ORDER BY waiting.urgent DESC, waiting.due_at LIMIT 1
-"""
-"""The order makes the planner take the first entry of one index, whatever it believes about the backlog."""
-
-CLAIM = sql(
-    """
-    WITH lane AS MATERIALIZED (
-        SELECT instance, number_id AS lane_number_id, sealed_access, pacing, gapless,
-               otp_slot_at, utility_slot_at, marketing_slot_at,
-               CASE WHEN state = 'OPEN' AND probe_failures = 0 THEN max_in_flight ELSE 1 END - in_flight AS room
-          FROM dispatcher.lanes
-         WHERE (state = 'OPEN' OR trial) AND NOT paused
-           AND in_flight < CASE WHEN state = 'OPEN' AND probe_failures = 0 THEN max_in_flight ELSE 1 END
-           AND EXISTS (
-               SELECT FROM (VALUES (0, otp_slot_at), (1, utility_slot_at), (2, marketing_slot_at))
-                           AS slot(priority, opens_at)
-                CROSS JOIN LATERAL ({head}) AS head
-                WHERE slot.opens_at <= {now})
-         ORDER BY least(otp_slot_at, utility_slot_at, marketing_slot_at)
-         LIMIT :capacity
-           FOR UPDATE SKIP LOCKED),
-    chosen AS MATERIALIZED (
-        SELECT best.message_id, best.round
-          FROM lane CROSS JOIN LATERAL (
-               SELECT head.message_id, head.round
-                 FROM (VALUES (0, lane.otp_slot_at), (1, lane.utility_slot_at), (2, lane.marketing_slot_at))
-                      AS slot(priority, opens_at)
-                CROSS JOIN LATERAL (
-                      SELECT job.message_id, job.round, job.priority, job.urgent, job.due_at
-                        FROM dispatcher.jobs AS job
-                       WHERE job.instance = lane.instance AND job.priority = slot.priority AND job.state = 'READY'
-                         AND job.deliver_until > {now}
-                       ORDER BY job.urgent DESC, job.due_at
-                       LIMIT CASE WHEN lane.gapless THEN lane.room ELSE 1 END
-                         FOR UPDATE SKIP LOCKED) AS head
-                WHERE slot.opens_at <= {now}
-                ORDER BY head.priority, head.urgent DESC, head.due_at
-                LIMIT CASE WHEN lane.gapless THEN lane.room ELSE 1 END) AS best
-         LIMIT :capacity),
+CLAIM = sql("""
+    WITH chosen AS MATERIALIZED (
+        SELECT job.message_id, job.round
+          FROM jsonb_to_recordset(CAST(:picks AS jsonb)) AS picked(message_id uuid, round integer)
+          JOIN dispatcher.jobs AS job USING (message_id, round)
+         WHERE job.state = 'READY' AND job.deliver_until > {now}
+           FOR UPDATE OF job SKIP LOCKED),
     claimed AS (
         UPDATE dispatcher.jobs AS job
            SET state = 'IN_FLIGHT', attempt = job.attempt + 1, lease_token = gen_random_uuid(),
-               lease_until = {now} + make_interval(secs => :lease_seconds), started_at = {now}, updated_at = {now}
+               lease_until = {now} + make_interval(secs => :lease_seconds), started_at = {now}, updated_at = {now},
+               place_given_up = false,
+               cold = job.cold AND NOT EXISTS (SELECT FROM dispatcher.contacts AS contact
+                                                WHERE contact.instance = job.instance
+                                                  AND contact.recipient_hash = job.recipient_hash)
           FROM chosen
          WHERE job.message_id = chosen.message_id AND job.round = chosen.round
         RETURNING job.*),
     noted AS (
         INSERT INTO dispatcher.attempts (message_id, round, attempt, started_at)
         SELECT message_id, round, attempt, started_at FROM claimed),
-    spent AS (
-        SELECT instance, count(*) AS jobs, max(lower(category)) AS category,
-               coalesce(CAST(:dice AS double precision), random()) AS dice
-          FROM claimed GROUP BY instance),
-    gaps AS (
-        SELECT spent.instance, spent.jobs,
-               max(length) FILTER (WHERE slot = 'otp') AS otp, max(length) FILTER (WHERE slot = 'utility') AS utility,
-               max(length) FILTER (WHERE slot = 'marketing') AS marketing,
-               max(length) FILTER (WHERE slot = spent.category) AS own
-          FROM spent JOIN lane USING (instance)
-         CROSS JOIN LATERAL (
-               SELECT slot, make_interval(secs => ((gap ->> 'min_ms')::double precision + spent.dice *
-                      ((gap ->> 'max_ms')::double precision - (gap ->> 'min_ms')::double precision)) / 1000) AS length
-                 FROM jsonb_each(lane.pacing) AS policy(slot, gap) WHERE jsonb_typeof(gap) = 'object') AS drawn
-         GROUP BY spent.instance, spent.jobs),
+    turn AS (
+        SELECT given.*, spent.jobs, spent.jobs < given.picks AS missed
+          FROM jsonb_to_recordset(CAST(:turns AS jsonb)) AS given(
+               instance text, picks integer, wake_at timestamptz, gap_at timestamptz[], hour_at timestamptz[],
+               day_at timestamptz[], passed integer[], cold_at timestamptz, floors double precision[],
+               virtual double precision[])
+         CROSS JOIN LATERAL (SELECT count(*) AS jobs FROM claimed WHERE claimed.instance = given.instance) AS spent),
     advanced AS (
-        UPDATE dispatcher.lanes
-           SET in_flight = in_flight + gaps.jobs, trial = false,
-               otp_slot_at = greatest(otp_slot_at, {now} + least(gaps.own, gaps.otp)),
-               utility_slot_at = greatest(utility_slot_at, {now} + least(gaps.own, gaps.utility)),
-               marketing_slot_at = greatest(marketing_slot_at, {now} + least(gaps.own, gaps.marketing))
-          FROM gaps WHERE lanes.instance = gaps.instance)
-    SELECT claimed.*, lane.sealed_access, lane.lane_number_id FROM claimed JOIN lane USING (instance)
-    """,
-    head=_HEAD,
-)
-
-_NEXT = sql(
-    """
-    SELECT extract(epoch FROM least(
-        (SELECT min(due_at) FROM dispatcher.jobs WHERE state = 'SCHEDULED'),
-        (SELECT min(slot.opens_at)
-           FROM dispatcher.lanes
-          CROSS JOIN LATERAL (VALUES (0, otp_slot_at), (1, utility_slot_at), (2, marketing_slot_at))
-                     AS slot(priority, opens_at)
-          WHERE (state = 'OPEN' OR trial) AND NOT paused
-            AND in_flight < CASE WHEN state = 'OPEN' AND probe_failures = 0 THEN max_in_flight ELSE 1 END
-            AND EXISTS ({head}))
-    ) - {now})
-    """,
-    head=_HEAD,
-)
+        UPDATE dispatcher.lanes AS lane
+           SET in_flight = lane.in_flight + turn.jobs, trial = lane.trial AND turn.jobs = 0, resumed = false,
+               wake_at = CASE WHEN turn.missed THEN lane.wake_at ELSE turn.wake_at END,
+               gap_at = turn.gap_at, hour_at = turn.hour_at, day_at = turn.day_at, passed = turn.passed,
+               cold_at = turn.cold_at, virtual = turn.virtual,
+               floors = CASE WHEN turn.missed THEN lane.floors ELSE turn.floors END
+          FROM turn WHERE lane.instance = turn.instance AND (turn.picks = 0 OR turn.jobs > 0))
+    SELECT claimed.*, lane.sealed_access, lane.number_id AS lane_number_id, CAST(lane.pacing AS text) AS pacing
+      FROM claimed JOIN dispatcher.lanes AS lane USING (instance)
+""")
+"""A pick that somebody locked meanwhile is missed: the lane stays due, and no floor is lifted over it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expired:
-    """A job whose delivery window closed."""
+class DueLanes:
+    """Lanes that deserve a look, locked, those that wait longest first; and when the first of all others does."""
 
-    ref: MessageRef
-    attempt: int
-    code: ErrorCode
-    failed_at: datetime
-
-
-async def promote_due(tx: Transaction, *, limit: int, now: datetime | None) -> int:
-    """Due jobs become READY, up to `limit`; how many."""
-    return (await tx.execute(_PROMOTE, {"limit": limit, "now": now})).rowcount
+    lanes: Sequence[DueLane]
+    now: datetime
+    others_wake_at: datetime | None
 
 
-async def fail_expired(tx: Transaction, *, limit: int, now: datetime | None) -> Sequence[Expired]:
-    """Jobs past their window fail, up to `limit`."""
-    rows = (await tx.execute(_EXPIRE, {"limit": limit, "now": now})).mappings()
-    return [
-        Expired(
-            ref=ref_of(row),
-            attempt=row["attempt"],
-            code=ErrorCode(row["error_code"]),
-            failed_at=row["finished_at"],
-        )
-        for row in rows
-    ]
+async def lock_due(tx: Transaction, *, capacity: int, now: datetime | None) -> DueLanes:
+    """Up to `capacity` lanes; those that somebody else is at work in are left to him."""
+    rows = (await tx.execute(LOCK_DUE, {"capacity": capacity, "now": now})).mappings().all()
+    return DueLanes(
+        lanes=[_lane(row) for row in rows if row["instance"] is not None],
+        now=rows[0]["instant"],
+        others_wake_at=rows[0]["others_wake_at"],
+    )
+
+
+async def read_heads(tx: Transaction, looks: Sequence[Look], *, now: datetime) -> dict[str, list[Head]]:
+    """The first READY jobs of each stream of locked lanes that are still in time, by lane and in order.
+
+    Only after the locks were taken: what became READY before is then seen, and nothing becomes READY meanwhile.
+    """
+    parameters = {"instances": [look.instance for look in looks], "depths": [look.depth for look in looks], "now": now}
+    heads: dict[str, list[Head]] = {}
+    for row in (await tx.execute(READ_HEADS, parameters)).mappings():
+        heads.setdefault(row["instance"], []).append(_head(row))
+    for waiting in heads.values():
+        waiting.sort(key=lambda head: (head.tag, head.due_at, head.key))
+    return heads
 
 
 async def claim(
-    tx: Transaction, *, capacity: int, lease: timedelta, now: datetime | None = None, dice: float | None = None
+    tx: Transaction, turns: Sequence[LaneTurn], *, lease: timedelta, now: datetime | None = None
 ) -> Sequence[Attempt]:
-    """Up to `capacity` attempts, committed as IN_FLIGHT with this transaction; none past its delivery window."""
-    parameters = {"capacity": capacity, "lease_seconds": lease.total_seconds(), "now": now, "dice": dice}
+    """Carry out the turns of locked lanes: the picks become IN_FLIGHT, unless they are late, gone or locked."""
+    parameters = {
+        "picks": rows_json([key_row(head.key) for one in turns for head in one.turn.picks]),
+        "turns": rows_json([turn_row(one) for one in turns]),
+        "lease_seconds": lease.total_seconds(),
+        "now": now,
+    }
     return [_attempt(row) for row in (await tx.execute(CLAIM, parameters)).mappings()]
 
 
-async def seconds_until_work(tx: Transaction, *, now: datetime | None) -> float | None:
-    """Until something may be claimed or promoted; 0 or less if it may already, None if nothing waits."""
-    value = (await tx.execute(_NEXT, {"now": now})).scalar_one()
-    return None if value is None else float(value)
+def _lane(row: RowMapping) -> DueLane:
+    return DueLane(
+        instance=row["instance"],
+        access=SealedAccess(number_id=row["number_id"], sealed=row["sealed_access"]),
+        terms=_terms(row["pacing"]),
+        pace=pace_of(row),
+        room=row["room"],
+        resumed=row["resumed"],
+    )
+
+
+def pace_of(row: RowMapping) -> LanePace:
+    """The pacing state in a lane's row."""
+    return LanePace(
+        gap_at=tuple(row["gap_at"]),
+        hour_at=tuple(row["hour_at"]),
+        day_at=tuple(row["day_at"]),
+        passed=tuple(row["passed"]),
+        cold_at=row["cold_at"],
+        cold_until=row["cold_until"],
+        floors=tuple(row["floors"]),
+        virtual=tuple(row["virtual"]),
+    )
+
+
+@lru_cache(maxsize=4_096)
+def _policy(pacing: str) -> PacingPolicy:
+    return PacingPolicy.model_validate_json(pacing)
+
+
+@lru_cache(maxsize=4_096)
+def _terms(pacing: str) -> Terms:
+    return terms_of(_policy(pacing))
+
+
+def _head(row: RowMapping) -> Head:
+    return Head(
+        key=(row["message_id"], row["round"]),
+        tenant_id=row["tenant_id"],
+        environment=Environment(row["environment"]),
+        category=Category(row["category"]),
+        urgent=row["urgent"],
+        cold=row["cold"],
+        tag=row["tag"],
+        due_at=row["due_at"],
+        known=row["known"],
+        repeats=row["repeats"],
+    )
+
+
+def key_row(key: JobKey) -> dict[str, Any]:
+    """A pick, as the claim takes it."""
+    return {"message_id": key[0], "round": key[1]}
+
+
+def turn_row(one: LaneTurn) -> dict[str, Any]:
+    """What is to be written about a lane, as the claim takes it."""
+    pace = one.turn.pace
+    return {
+        "instance": one.instance,
+        "picks": len(one.turn.picks),
+        "wake_at": one.turn.wake_at,
+        "gap_at": pace.gap_at,
+        "hour_at": pace.hour_at,
+        "day_at": pace.day_at,
+        "passed": pace.passed,
+        "cold_at": pace.cold_at,
+        "floors": pace.floors,
+        "virtual": pace.virtual,
+    }
 
 
 def _attempt(row: RowMapping) -> Attempt:
-    token: UUID = row["lease_token"]
     return Attempt(
         ref=ref_of(row),
         attempt=row["attempt"],
-        lease_token=token,
+        lease_token=row["lease_token"],
         started_at=row["started_at"],
         deliver_until=row["deliver_until"],
         sealed=row["sealed"],
@@ -189,4 +232,6 @@ def _attempt(row: RowMapping) -> Attempt:
         recipient_hash=row["recipient_hash"],
         text_hash=row["text_hash"],
         duplicate_possible=row["duplicate_possible"],
+        policy=_policy(row["pacing"]),
+        waited_for=row["reason"],
     )

@@ -9,30 +9,44 @@ from sqlalchemy import RowMapping
 from chassis.database import Transaction
 from contracts.facts import NumberConfigured
 from contracts.values import ConnectionState
+from dispatcher.domain.fairness import RANKS, SLOTS, STREAMS
 from dispatcher.domain.jobs import SealedAccess
 from dispatcher.domain.lanes import Connection
-from dispatcher.store.sql import prefixed, rows_json, sql
+from dispatcher.store.sql import NOW, prefixed, rows_json, sql
 
 _CONNECTION = "instance, state, state_reason, state_observed_at, suspect, trial, probe_at, probe_failures"
 
-_CONFIGURE = sql("""
-    INSERT INTO dispatcher.lanes (instance, number_id, version, gateway, sealed_access, pacing, gapless, max_in_flight,
-                                  paused, otp_slot_at, utility_slot_at, marketing_slot_at, state, state_observed_at,
-                                  probe_at)
-    VALUES (:instance, :number_id, :version, :gateway, :sealed_access, CAST(:pacing AS jsonb), :gapless,
-            :max_in_flight, :paused, {now}, {now}, {now}, 'CONNECTING', to_timestamp(0), {now})
+UNUSED_PACE = {
+    "idle": f"array_fill({NOW}, ARRAY[{SLOTS}])",
+    "zeros_by_stream": f"array_fill(CAST(0 AS double precision), ARRAY[{STREAMS}])",
+    "zeros_by_rank": f"array_fill(CAST(0 AS double precision), ARRAY[{RANKS}])",
+}
+"""The pace of a lane that has sent nothing, as parts of a statement."""
+
+_CONFIGURE = sql(
+    """
+    INSERT INTO dispatcher.lanes AS lane (
+           instance, number_id, version, gateway, sealed_access, pacing, platform_default, max_in_flight, paused,
+           gap_at, hour_at, day_at, passed, cold_at, floors, virtual, wake_at, state, state_observed_at, probe_at)
+    VALUES (:instance, :number_id, :version, :gateway, :sealed_access, CAST(:pacing AS jsonb), :platform_default,
+            :max_in_flight, :paused, {idle}, {idle}, {idle}, ARRAY[0, 0, 0], {now}, {zeros_by_stream}, {zeros_by_rank},
+            {now}, 'CONNECTING', to_timestamp(0), {now})
         ON CONFLICT (instance) DO UPDATE
        SET number_id = excluded.number_id, version = excluded.version, gateway = excluded.gateway,
-           sealed_access = excluded.sealed_access, pacing = excluded.pacing, gapless = excluded.gapless,
-           max_in_flight = excluded.max_in_flight, paused = excluded.paused,
-           state = CASE WHEN lanes.removed_at IS NULL THEN lanes.state ELSE excluded.state END,
-           state_reason = CASE WHEN lanes.removed_at IS NULL THEN lanes.state_reason END,
-           probe_at = CASE WHEN lanes.state = 'OPEN' AND lanes.removed_at IS NULL THEN lanes.probe_at
-                           ELSE excluded.probe_at END,
-           removed_at = NULL
-     WHERE lanes.version < excluded.version
-        OR lanes.removed_at IS NOT NULL AND lanes.number_id < excluded.number_id
-""")
+           sealed_access = excluded.sealed_access, pacing = excluded.pacing,
+           platform_default = excluded.platform_default, max_in_flight = excluded.max_in_flight,
+           paused = excluded.paused, resumed = lane.resumed OR lane.paused AND NOT excluded.paused,
+           state = CASE WHEN lane.removed_at IS NULL THEN lane.state ELSE excluded.state END,
+           state_reason = CASE WHEN lane.removed_at IS NULL THEN lane.state_reason END,
+           removed_at = NULL,
+           wake_at = least(lane.wake_at, excluded.wake_at),
+           probe_at = CASE WHEN lane.state = 'OPEN' AND lane.removed_at IS NULL THEN lane.probe_at
+                           ELSE excluded.probe_at END
+     WHERE lane.version < excluded.version
+        OR lane.removed_at IS NOT NULL AND lane.number_id < excluded.number_id
+    """,
+    **UNUSED_PACE,
+)
 
 _ACCESS = sql("SELECT number_id, sealed_access FROM dispatcher.lanes WHERE instance = :instance")
 
@@ -42,20 +56,23 @@ _LOCK = sql(
 )
 
 _SAVE = sql("""
-    UPDATE dispatcher.lanes
-       SET in_flight = greatest(lanes.in_flight - given.ended, 0), state = given.state,
+    UPDATE dispatcher.lanes AS lane
+       SET in_flight = greatest(lane.in_flight - given.ended, 0), state = given.state,
            state_reason = given.state_reason, state_observed_at = given.state_observed_at, suspect = given.suspect,
-           trial = given.trial, probe_at = given.probe_at, probe_failures = given.probe_failures
+           trial = given.trial, probe_at = given.probe_at, probe_failures = given.probe_failures,
+           resumed = lane.resumed OR lane.state <> 'OPEN' AND given.state = 'OPEN',
+           wake_at = least(lane.wake_at, {now})
       FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS given(
            instance text, ended integer, state text, state_reason text, state_observed_at timestamptz,
            suspect boolean, trial boolean, probe_at timestamptz, probe_failures integer)
-     WHERE lanes.instance = given.instance
+     WHERE lane.instance = given.instance
 """)
 
 _FREE = sql("""
-    UPDATE dispatcher.lanes SET in_flight = greatest(lanes.in_flight - given.ended, 0)
+    UPDATE dispatcher.lanes AS lane
+       SET in_flight = greatest(lane.in_flight - given.ended, 0), wake_at = least(lane.wake_at, {now})
       FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS given(instance text, ended integer)
-     WHERE lanes.instance = given.instance
+     WHERE lane.instance = given.instance
 """)
 
 _TAKE_PROBES = sql(
@@ -80,7 +97,7 @@ class Probe:
     access: SealedAccess
 
 
-async def configure(tx: Transaction, fact: NumberConfigured, *, gapless: bool, now: datetime | None) -> bool:
+async def configure(tx: Transaction, fact: NumberConfigured, *, now: datetime | None) -> bool:
     """Keep the newest version of a lane's configuration; a new lane is probed at once. True if this was newer."""
     parameters = {
         "instance": fact.instance,
@@ -89,7 +106,7 @@ async def configure(tx: Transaction, fact: NumberConfigured, *, gapless: bool, n
         "gateway": fact.gateway,
         "sealed_access": fact.sealed_access,
         "pacing": fact.pacing.model_dump_json(),
-        "gapless": gapless,
+        "platform_default": fact.platform_default,
         "max_in_flight": fact.pacing.max_in_flight,
         "paused": fact.paused,
         "now": now,
@@ -109,8 +126,10 @@ async def lock(tx: Transaction, names: Collection[str]) -> Sequence[Connection]:
     return [_connection(row) for row in rows]
 
 
-async def save(tx: Transaction, connections: Sequence[Connection], *, ended: Mapping[str, int]) -> None:
-    """Write what was decided about locked lanes; `ended` calls of each are no longer in flight."""
+async def save(
+    tx: Transaction, connections: Sequence[Connection], *, ended: Mapping[str, int], now: datetime | None = None
+) -> None:
+    """Write what was decided about locked lanes; `ended` calls of each are no longer in flight. Each gets a look."""
     rows = [
         {
             "instance": connection.instance,
@@ -125,13 +144,13 @@ async def save(tx: Transaction, connections: Sequence[Connection], *, ended: Map
         }
         for connection in connections
     ]
-    await tx.execute(_SAVE, {"rows": rows_json(rows)})
+    await tx.execute(_SAVE, {"rows": rows_json(rows), "now": now})
 
 
-async def free(tx: Transaction, ended: Mapping[str, int]) -> None:
-    """`ended` calls of each locked lane are no longer in flight."""
+async def free(tx: Transaction, ended: Mapping[str, int], *, now: datetime | None = None) -> None:
+    """`ended` calls of each locked lane are no longer in flight, so that there is room for others."""
     rows = [{"instance": instance, "ended": count} for instance, count in sorted(ended.items())]
-    await tx.execute(_FREE, {"rows": rows_json(rows)})
+    await tx.execute(_FREE, {"rows": rows_json(rows), "now": now})
 
 
 async def take_probes(

@@ -24,7 +24,7 @@ _RENEW = sql("""
 """)
 
 _TAKE_LOST = sql("""
-    SELECT {ref}, attempt, started_at, deliver_until, {now} AS instant FROM dispatcher.jobs
+    SELECT {ref}, attempt, started_at, deliver_until, place_given_up, {now} AS instant FROM dispatcher.jobs
      WHERE state = 'IN_FLIGHT' AND lease_until < {now}
      ORDER BY lease_until LIMIT :limit FOR UPDATE SKIP LOCKED
 """)
@@ -49,12 +49,13 @@ _MARK_LOST = sql("""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lost:
-    """An attempt whose caller has not been heard of; `lost_at` is now."""
+    """An attempt whose caller has not been heard of; `lost_at` is now. `holds_place`: it counts as in flight."""
 
     ref: MessageRef
     attempt: int
     started_at: datetime
     deliver_until: datetime
+    holds_place: bool
     lost_at: datetime
 
 
@@ -86,6 +87,7 @@ async def take_lost(tx: Transaction, *, limit: int, now: datetime | None) -> Seq
             attempt=row["attempt"],
             started_at=row["started_at"],
             deliver_until=row["deliver_until"],
+            holds_place=not row["place_given_up"],
             lost_at=row["instant"],
         )
         for row in rows

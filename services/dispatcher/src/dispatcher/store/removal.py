@@ -1,14 +1,15 @@
 """Removed numbers: their lanes send nothing, and the jobs that wait in them fail."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from chassis.database import Transaction
 from contracts.errors import ErrorCode
 from contracts.facts import NumberRemoved
-from contracts.values import MessageRef
-from dispatcher.store.sql import ref_of, sql
+from dispatcher.store.failing import FailedJob, failed_job
+from dispatcher.store.flows import UNUSED
+from dispatcher.store.lanes import UNUSED_PACE
+from dispatcher.store.sql import sql
 
 _REASON = "NUMBER_REMOVED"
 
@@ -17,36 +18,38 @@ _REASON = "NUMBER_REMOVED"
 # younger counts.
 _REMOVE = sql(
     """
-    INSERT INTO dispatcher.lanes (instance, number_id, version, gateway, sealed_access, pacing, max_in_flight, paused,
-                                  otp_slot_at, utility_slot_at, marketing_slot_at, state, state_reason,
-                                  state_observed_at, removed_at)
-    VALUES (:instance, :number_id, :version, '', '', '{}', 1, true, {now}, {now}, {now}, 'CLOSE', '{reason}', {now},
-            {now})
+    INSERT INTO dispatcher.lanes AS lane (
+           instance, number_id, version, gateway, sealed_access, pacing, platform_default, max_in_flight, paused,
+           gap_at, hour_at, day_at, passed, cold_at, floors, virtual, state, state_reason, state_observed_at,
+           removed_at)
+    VALUES (:instance, :number_id, :version, '', '', '{}', false, 1, true, {idle}, {idle}, {idle}, ARRAY[0, 0, 0],
+            {now}, {zeros_by_stream}, {zeros_by_rank}, 'CLOSE', '{reason}', {now}, {now})
         ON CONFLICT (instance) DO UPDATE
        SET number_id = excluded.number_id, version = excluded.version, paused = true, state = 'CLOSE',
            state_reason = excluded.state_reason, suspect = false, trial = false, probe_at = NULL, probe_failures = 0,
-           state_observed_at = greatest(lanes.state_observed_at, excluded.state_observed_at),
-           removed_at = coalesce(lanes.removed_at, excluded.removed_at)
-     WHERE lanes.number_id = excluded.number_id AND lanes.version <= excluded.version
-        OR lanes.number_id < excluded.number_id
+           state_observed_at = greatest(lane.state_observed_at, excluded.state_observed_at),
+           removed_at = coalesce(lane.removed_at, excluded.removed_at)
+     WHERE lane.number_id = excluded.number_id AND lane.version <= excluded.version
+        OR lane.number_id < excluded.number_id
     """,
     reason=_REASON,
+    **UNUSED_PACE,
 )
 
 # The orders are those of two indexes, so that the planner walks these, whatever it believes about the backlog.
 _FAIL_WAITING = sql(
     """
     WITH ready AS MATERIALIZED (
-        SELECT head.message_id, head.round
+        SELECT head.message_id, head.round, head.is_unused
           FROM dispatcher.lanes AS lane CROSS JOIN LATERAL (
-               SELECT message_id, round FROM dispatcher.jobs
+               SELECT message_id, round, {unused} AS is_unused FROM dispatcher.jobs AS job
                 WHERE instance = lane.instance AND state = 'READY' AND suspected_since IS NULL
-                ORDER BY priority, urgent DESC, due_at LIMIT :limit FOR UPDATE SKIP LOCKED) AS head
+                ORDER BY rank, environment, cold, tag, due_at, message_id LIMIT :limit FOR UPDATE SKIP LOCKED) AS head
          WHERE lane.removed_at IS NOT NULL LIMIT :limit),
     scheduled AS MATERIALIZED (
-        SELECT head.message_id, head.round
+        SELECT head.message_id, head.round, head.is_unused
           FROM dispatcher.lanes AS lane CROSS JOIN LATERAL (
-               SELECT message_id, round FROM dispatcher.jobs
+               SELECT message_id, round, {unused} AS is_unused FROM dispatcher.jobs AS job
                 WHERE instance = lane.instance AND state = 'SCHEDULED' AND suspected_since IS NULL
                 ORDER BY priority LIMIT :limit FOR UPDATE SKIP LOCKED) AS head
          WHERE lane.removed_at IS NOT NULL LIMIT :limit)
@@ -55,9 +58,10 @@ _FAIL_WAITING = sql(
            updated_at = {now}
       FROM (SELECT * FROM ready UNION ALL SELECT * FROM scheduled LIMIT :limit) AS doomed
      WHERE job.message_id = doomed.message_id AND job.round = doomed.round
-    RETURNING {job_ref}, job.attempt, job.finished_at
+    RETURNING {job_ref}, job.attempt, job.error_code, job.finished_at, job.rank, job.tenant_weight, doomed.is_unused
     """,
     code=ErrorCode.NUMBER_NOT_FOUND_REMOVED.value,
+    unused=UNUSED,
 )
 
 _CONSUMED = sql("""
@@ -78,25 +82,16 @@ _FORGET = sql("""
 """)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Doomed:
-    """A job that can never be sent, because its number is gone."""
-
-    ref: MessageRef
-    attempt: int
-    failed_at: datetime
-
-
 async def remove(tx: Transaction, fact: NumberRemoved, *, now: datetime | None) -> bool:
     """Close a lane for good, or until a higher version of its number is configured. False for old news."""
     parameters = {"instance": fact.instance, "number_id": fact.number_id, "version": fact.version, "now": now}
     return (await tx.execute(_REMOVE, parameters)).rowcount > 0
 
 
-async def fail_waiting(tx: Transaction, *, limit: int, now: datetime | None) -> Sequence[Doomed]:
+async def fail_waiting(tx: Transaction, *, limit: int, now: datetime | None) -> Sequence[FailedJob]:
     """Fail jobs of removed lanes that were certainly not sent, up to `limit`; what is suspected is not touched."""
     rows = (await tx.execute(_FAIL_WAITING, {"limit": limit, "now": now})).mappings()
-    return [Doomed(ref=ref_of(row), attempt=row["attempt"], failed_at=row["finished_at"]) for row in rows]
+    return [failed_job(row) for row in rows]
 
 
 async def consumed(tx: Transaction, *, drain: timedelta, now: datetime | None) -> Sequence[str]:

@@ -4,14 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, assert_never
+from uuid import UUID
 
 from chassis.database import Transaction
 from contracts.facts.messages import Proof
-from dispatcher.domain.jobs import Attempt, JobKey, JobState
+from dispatcher.domain.jobs import Attempt, JobState
 from dispatcher.domain.verdicts import Dispatched, Failed, Held, Released, Retry, Uncertain, Verdict
+from dispatcher.store.contacts import REMEMBER, REMEMBERED
 from dispatcher.store.sql import rows_json, sql
 
-_SETTLE = sql("""
+_SETTLE = sql(
+    """
     WITH verdict AS (
         SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS given(
                message_id uuid, round integer, attempt integer, lease_token uuid, ended_at timestamptz, state text,
@@ -20,6 +23,7 @@ _SETTLE = sql("""
     settled AS (
         UPDATE dispatcher.jobs AS job
            SET state = verdict.state, reason = verdict.reason, error_code = verdict.error_code,
+               attempt = CASE WHEN verdict.outcome = 'NOT_CALLED' THEN job.attempt - 1 ELSE job.attempt END,
                key_id = coalesce(verdict.key_id, job.key_id), proof = coalesce(verdict.proof, job.proof),
                due_at = coalesce(verdict.due_at, job.due_at), lease_token = NULL, lease_until = NULL,
                sealed = CASE WHEN verdict.is_final THEN NULL ELSE job.sealed END,
@@ -32,16 +36,25 @@ _SETTLE = sql("""
           FROM verdict
          WHERE job.message_id = verdict.message_id AND job.round = verdict.round AND job.state = 'IN_FLIGHT'
            AND job.attempt = verdict.attempt AND job.lease_token = verdict.lease_token
-        RETURNING job.message_id, job.round),
+        RETURNING verdict.lease_token AS token, job.place_given_up, {remembered}),
+    remembered AS ({remember}),
     noted AS (
         UPDATE dispatcher.attempts AS tried
            SET finished_at = verdict.ended_at, outcome = verdict.outcome, reason = verdict.reason,
                detail = verdict.detail
-          FROM verdict JOIN settled USING (message_id, round)
+          FROM verdict JOIN settled ON settled.token = verdict.lease_token
          WHERE tried.message_id = verdict.message_id AND tried.round = verdict.round
-           AND tried.attempt = verdict.attempt)
-    SELECT message_id, round FROM settled
-""")
+           AND tried.attempt = verdict.attempt AND verdict.outcome <> 'NOT_CALLED'),
+    taken_back AS (
+        DELETE FROM dispatcher.attempts AS tried
+         USING verdict JOIN settled ON settled.token = verdict.lease_token
+         WHERE tried.message_id = verdict.message_id AND tried.round = verdict.round
+           AND tried.attempt = verdict.attempt AND verdict.outcome = 'NOT_CALLED')
+    SELECT token, place_given_up FROM settled
+    """,
+    remember=REMEMBER.format(moved="settled"),
+    remembered=REMEMBERED,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,10 +66,13 @@ class Settlement:
     ended_at: datetime
 
 
-async def settle(tx: Transaction, settlements: Sequence[Settlement]) -> set[JobKey]:
-    """The jobs that moved; an attempt whose lease was lost moves nothing."""
+async def settle(tx: Transaction, settlements: Sequence[Settlement]) -> dict[UUID, bool]:
+    """By lease token, the attempts that moved their job, and whether each held its lane's place.
+
+    An attempt whose lease was lost moves nothing, even beside the one that took its place.
+    """
     result = await tx.execute(_SETTLE, {"rows": rows_json([_row(settlement) for settlement in settlements])})
-    return {(row.message_id, row.round) for row in result}
+    return {row.token: not row.place_given_up for row in result}
 
 
 def _row(settlement: Settlement) -> dict[str, Any]:
@@ -91,22 +107,11 @@ def _columns(verdict: Verdict) -> dict[str, Any]:
                 "is_final": True,
             }
         case Retry():
-            return {
-                "state": JobState.SCHEDULED,
-                "outcome": "NOT_SENT",
-                "reason": verdict.reason,
-                "detail": verdict.detail,
-                "due_at": verdict.next_attempt_at,
-            }
+            return _again("NOT_SENT", verdict.reason, detail=verdict.detail, due_at=verdict.next_attempt_at)
         case Held():
-            return {
-                "state": JobState.READY,
-                "outcome": "NOT_SENT",
-                "reason": verdict.reason,
-                "detail": verdict.detail,
-            }
+            return _again("NOT_SENT", verdict.reason, detail=verdict.detail)
         case Released():
-            return {"state": JobState.READY, "outcome": "NOT_CALLED", "reason": verdict.reason}
+            return _again("NOT_CALLED", verdict.reason, due_at=verdict.not_before)
         case Uncertain():
             return {
                 "state": JobState.UNCERTAIN,
@@ -118,3 +123,13 @@ def _columns(verdict: Verdict) -> dict[str, Any]:
             }
         case _:
             assert_never(verdict)
+
+
+def _again(outcome: str, reason: str, *, detail: str | None = None, due_at: datetime | None = None) -> dict[str, Any]:
+    return {
+        "state": JobState.SCHEDULED,
+        "outcome": outcome,
+        "reason": reason,
+        "detail": detail,
+        "due_at": due_at,
+    }

@@ -7,11 +7,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import DateTime, RowMapping, TextClause, bindparam, text
+from sqlalchemy import DateTime, Integer, RowMapping, TextClause, bindparam, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import Text, TypeEngine
 
 from contracts.values import Category, Environment, MessageRef
+from dispatcher.domain.fairness import RANKS, stream_index
+from dispatcher.tables import CLAIMABLE
 
 NOW = "coalesce(CAST(:now AS timestamptz), statement_timestamp())"
 """The instant of a statement. Stable within it, hence one instant for every comparison and usable by indexes."""
@@ -19,13 +21,45 @@ NOW = "coalesce(CAST(:now AS timestamptz), statement_timestamp())"
 REF = "message_id, round, tenant_id, project_id, number_id, instance, environment, category, correlation_id"
 """The columns of a `MessageRef`."""
 
-_PARTS = {"now": NOW, "ref": REF, "job_ref": ", ".join(f"job.{column}" for column in REF.split(", "))}
+ROOM = "(CASE WHEN lane.state = 'OPEN' AND lane.probe_failures = 0 THEN lane.max_in_flight ELSE 1 END - lane.in_flight)"
+"""How many more calls a lane may have in flight: one while it is being tried out."""
+
+STREAMS = ", ".join(
+    f"({rank}, '{environment}', {str(cold).lower()}, {stream_index(rank, environment, cold=cold) + 1})"
+    for rank in range(RANKS)
+    for environment in Environment
+    for cold in (False, True)
+)
+"""Rows of VALUES: rank, environment, cold, and the stream's place in `floors`, which SQL counts from 1."""
+
+ACCEPTED = """message_id uuid, round integer, tenant_id uuid, project_id uuid, number_id uuid, instance text,
+           environment text, category text, correlation_id text, tenant_weight integer, priority smallint,
+           urgent boolean, deliver_by timestamptz, deliver_until timestamptz, sealed text, recipient_hash text,
+           text_hash text, duplicate_possible boolean"""
+"""The columns of an accepted message."""
+
+TAG = """greatest(virtual[rank + 1], finish) + coalesce(sum(1.0::double precision / tenant_weight) OVER (
+               PARTITION BY instance, rank, tenant_id, is_new ORDER BY due_at, message_id, round
+               ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)"""
+"""`fairness.tags_for` over many tenants at once; a tenant without a finish tag starts at the virtual time."""
+
+_PARTS = {
+    "now": NOW,
+    "accepted": ACCEPTED,
+    "tag": TAG,
+    "ref": REF,
+    "job_ref": ", ".join(f"job.{column}" for column in REF.split(", ")),
+    "claimable": CLAIMABLE,
+    "room": ROOM,
+    "streams": STREAMS,
+}
 _INSTANT = DateTime(timezone=True)
 _TYPES: Mapping[str, TypeEngine[Any]] = {
     "now": _INSTANT,
     "resolve_after": _INSTANT,
     "resolve_by": _INSTANT,
     "instances": ARRAY(Text()),
+    "depths": ARRAY(Integer()),
 }
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import RowMapping
 from chassis.database import Transaction
 from dispatcher.domain.evidence import Conclusion, Confirmed, GivenUp, Resend, Wait
 from dispatcher.domain.jobs import JobKey, JobState, Suspect
+from dispatcher.store.contacts import REMEMBER, REMEMBERED
 from dispatcher.store.sql import prefixed, ref_of, rows_json, sql
 
 _COLUMNS = """state, attempt, suspected_since, started_at, deliver_until, resolve_after, resolve_by, check_failures,
@@ -43,22 +44,41 @@ _LOCK_ALIKE = sql(
     columns=_COLUMNS,
 )
 
-_CONCLUDE = sql("""
-    UPDATE dispatcher.jobs AS job
-       SET state = given.state, key_id = coalesce(given.key_id, job.key_id), proof = coalesce(given.proof, job.proof),
-           error_code = given.error_code,
-           duplicate_possible = coalesce(given.duplicate_possible, job.duplicate_possible),
-           next_check_at = given.next_check_at, check_failures = given.check_failures,
-           sealed = CASE WHEN given.is_final THEN NULL ELSE job.sealed END,
-           finished_at = CASE WHEN given.is_final THEN given.concluded_at END, updated_at = given.concluded_at
-      FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS given(
-           message_id uuid, round integer, attempt integer, known_state text, concluded_at timestamptz, state text,
-           key_id text, proof text, error_code text, duplicate_possible boolean, next_check_at timestamptz,
-           check_failures integer, is_final boolean)
-     WHERE job.message_id = given.message_id AND job.round = given.round AND job.attempt = given.attempt
-       AND job.state = given.known_state
-    RETURNING job.message_id, job.round
-""")
+_LOCK_THESE = sql(
+    """
+    SELECT {ref}, {columns} FROM dispatcher.jobs AS job
+     WHERE suspected_since IS NOT NULL AND state IN ('UNCERTAIN', 'READY', 'SCHEDULED')
+       AND (message_id, round) IN (
+           SELECT message_id, round FROM jsonb_to_recordset(CAST(:rows AS jsonb))
+               AS given(message_id uuid, round integer))
+     ORDER BY message_id, round FOR UPDATE
+    """,
+    columns=_COLUMNS,
+)
+
+_CONCLUDE = sql(
+    """
+    WITH concluded AS (
+        UPDATE dispatcher.jobs AS job
+           SET state = given.state, key_id = coalesce(given.key_id, job.key_id),
+               proof = coalesce(given.proof, job.proof), error_code = given.error_code,
+               duplicate_possible = coalesce(given.duplicate_possible, job.duplicate_possible),
+               next_check_at = given.next_check_at, check_failures = given.check_failures,
+               sealed = CASE WHEN given.is_final THEN NULL ELSE job.sealed END,
+               finished_at = CASE WHEN given.is_final THEN given.concluded_at END, updated_at = given.concluded_at
+          FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS given(
+               message_id uuid, round integer, attempt integer, known_state text, concluded_at timestamptz, state text,
+               key_id text, proof text, error_code text, duplicate_possible boolean, next_check_at timestamptz,
+               check_failures integer, is_final boolean)
+         WHERE job.message_id = given.message_id AND job.round = given.round AND job.attempt = given.attempt
+           AND job.state = given.known_state
+        RETURNING job.message_id, job.round, {remembered}),
+    remembered AS ({remember})
+    SELECT message_id, round FROM concluded
+    """,
+    remember=REMEMBER.format(moved="concluded"),
+    remembered=REMEMBERED,
+)
 
 
 async def take_due(
@@ -81,6 +101,12 @@ async def lock_alike(tx: Transaction, contents: Collection[tuple[str, str, str]]
     ]
     found = (await tx.execute(_LOCK_ALIKE, {"rows": rows_json(rows)})).mappings()
     return [_suspect(row) for row in found]
+
+
+async def lock_these(tx: Transaction, keys: Collection[JobKey]) -> Sequence[Suspect]:
+    """Those of the jobs whose outcome is still open and that are not being sent right now, locked."""
+    rows = [{"message_id": message_id, "round": round_} for message_id, round_ in sorted(keys)]
+    return [_suspect(row) for row in (await tx.execute(_LOCK_THESE, {"rows": rows_json(rows)})).mappings()]
 
 
 async def conclude(tx: Transaction, conclusions: Sequence[tuple[Suspect, Conclusion]], *, now: datetime) -> set[JobKey]:
@@ -111,7 +137,7 @@ def _columns(conclusion: Conclusion) -> dict[str, Any]:
                 "is_final": True,
             }
         case Resend():
-            return {"state": JobState.READY, "duplicate_possible": conclusion.duplicate_possible}
+            return {"state": JobState.SCHEDULED, "duplicate_possible": conclusion.duplicate_possible}
         case GivenUp():
             return {"state": JobState.FAILED, "error_code": conclusion.code, "is_final": True}
         case Wait():

@@ -13,7 +13,7 @@ from dispatcher.store.sql import ref_of, sql
 
 _LOCATE = sql("""
     SELECT {job_ref}, job.state, job.attempt, job.due_at, job.reason, job.resolve_by, job.key_id, job.proof,
-           job.error_code, job.duplicate_possible, job.finished_at, job.updated_at,
+           job.error_code, job.duplicate_possible, job.finished_at, job.updated_at, job.due_at <= {now} AS is_due,
            coalesce(lane.state = 'OPEN', false) AS lane_open, coalesce(lane.paused, false) AS lane_paused
       FROM dispatcher.jobs AS job LEFT JOIN dispatcher.lanes AS lane USING (instance)
      WHERE job.message_id = :message_id AND job.round = :round
@@ -42,9 +42,9 @@ _PURGE = sql("""
 """)
 
 
-async def locate(tx: Transaction, ref: MessageRef) -> Whereabouts | None:
+async def locate(tx: Transaction, ref: MessageRef, *, now: datetime | None = None) -> Whereabouts | None:
     """The job of a message's round, if there is one."""
-    result = await tx.execute(_LOCATE, {"message_id": ref.message_id, "round": ref.round})
+    result = await tx.execute(_LOCATE, {"message_id": ref.message_id, "round": ref.round, "now": now})
     row = result.mappings().one_or_none()
     return None if row is None else _whereabouts(row)
 
@@ -66,6 +66,7 @@ def _whereabouts(row: RowMapping) -> Whereabouts:
         state=JobState(row["state"]),
         attempt=row["attempt"],
         due_at=row["due_at"],
+        is_due=row["is_due"],
         reason=row["reason"],
         resolve_by=row["resolve_by"],
         key_id=row["key_id"],

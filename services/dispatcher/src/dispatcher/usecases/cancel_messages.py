@@ -1,13 +1,17 @@
 """Cancels messages at the one place that can do it without a race: where they are claimed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chassis.database import Database
 from contracts.dispatch_questions import CanceledMessage, CancelMessages, MessagesCanceled
 from contracts.facts import MessageDispatchCanceled
+from dispatcher.domain.jobs import JobKey
 from dispatcher.store import canceling
+from dispatcher.store.flows import UnusedTurn
 from dispatcher.usecases.clock import Clock, given
 from dispatcher.usecases.measures import CANCELED
+from dispatcher.usecases.refund_turns import refund_turns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +28,8 @@ class CancelJobs:
         now = given(self.clock)
         async with self.database.transaction() as tx:
             new = await canceling.forestall(tx, wanted, now=now)
-            new |= await canceling.cancel_unsent(tx, wanted, now=now)
+            ended = await canceling.cancel_unsent(tx, wanted, now=now)
+            new |= set(ended)
             known = await canceling.canceled_at(tx, wanted)
             tx.emit(
                 *(
@@ -33,8 +38,16 @@ class CancelJobs:
                     if (ref.message_id, ref.round) in new
                 )
             )
+        await self._refund(ended)
         CANCELED.inc(len(new))
         return MessagesCanceled(
             canceled=tuple(CanceledMessage(message_id=one, canceled_at=at) for one, at in sorted(known.items())),
             kept=tuple(message_id for message_id in refs if message_id not in known),
         )
+
+    async def _refund(self, ended: Mapping[JobKey, UnusedTurn | None]) -> None:
+        """Afterwards: an arrival that waits for what was forestalled holds its lane, which would wait for us here."""
+        unused = [one for one in ended.values() if one is not None]
+        if unused:
+            async with self.database.transaction() as tx:
+                await refund_turns(tx, unused)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from chassis.database import Database
-from contracts.errors import ErrorCode
-from contracts.facts import MessageDispatchFailed, NumberRemoved
+from contracts.facts import NumberRemoved
 from dispatcher.store import removal
 from dispatcher.usecases.clock import Clock, given
+from dispatcher.usecases.fail_expired import end_failed
 from dispatcher.usecases.measures import NUMBER_REMOVED
 
 CHUNK = 500
@@ -42,16 +42,6 @@ class FailWaiting:
         """One chunk and its facts in one commit; True if there may be more."""
         async with self.database.transaction() as tx:
             doomed = await removal.fail_waiting(tx, limit=CHUNK, now=given(self.clock))
-            tx.emit(
-                *(
-                    MessageDispatchFailed(
-                        ref=one.ref,
-                        attempt=one.attempt,
-                        error_code=ErrorCode.NUMBER_NOT_FOUND_REMOVED,
-                        failed_at=one.failed_at,
-                    )
-                    for one in doomed
-                )
-            )
+            await end_failed(tx, doomed)
         NUMBER_REMOVED.inc(len(doomed))
         return len(doomed) == CHUNK

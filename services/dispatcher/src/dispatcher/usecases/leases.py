@@ -91,9 +91,9 @@ class ExpireLeases:
                 return 0
             marked = [self._marked(one) for one in lost]
             await leases.mark_lost(tx, marked)
-            ended = Counter(one.ref.instance for one in lost)
+            ended = Counter(one.ref.instance for one in lost if one.holds_place)
             await lanes.lock(tx, ended)
-            await lanes.free(tx, ended)
+            await lanes.free(tx, ended, now=given(self.clock))
             tx.emit(*(_fact(one) for one in marked))
         LEASES_LOST.inc(len(lost))
         self.wake()

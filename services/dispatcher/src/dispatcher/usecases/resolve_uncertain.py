@@ -48,10 +48,11 @@ class ResolveUncertain:
 
     async def _resolve(self, due: Sequence[Suspect], alike: Sequence[Suspect], now: datetime) -> None:
         """One content: `due` are to be concluded, `alike` are all that compete for the same traces."""
-        findings = Findings(looked_up=False)
-        if any(now >= suspect.resolve_after for suspect in due):
+        findings = Findings(looked_up=False, traces=await self.look_up.by_id(due))
+        if len(findings.traces) < len(due) and any(now >= suspect.resolve_after for suspect in due):
             since = min(suspect.since for suspect in alike)
-            findings = await self.look_up(due[0], since=since - LOOKUP_SLACK, until=now + LOOKUP_SLACK)
+            alike_sent = await self.look_up(due[0], since=since - LOOKUP_SLACK, until=now + LOOKUP_SLACK)
+            findings = alike_sent.beside(findings.traces)
         async with self.database.transaction() as tx:
             resent = await self._conclude(tx, due, findings, now)
         if resent:

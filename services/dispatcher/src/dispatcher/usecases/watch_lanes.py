@@ -11,13 +11,12 @@ from chassis.database import Database
 from chassis.seal import KeyRing, SealError
 from chassis.telemetry.logs import get_logger
 from contracts.facts import NumberConfigured, NumberConnectionChanged
-from contracts.values import Category
-from dispatcher.domain.lanes import Connection, ProbeAnswer, ProbeFailed, announcement, observed, probed
+from dispatcher.domain.lanes import Connection, ProbeAnswer, ProbeFailed, observed, probed
 from dispatcher.store import lanes
 from dispatcher.store.lanes import Probe
+from dispatcher.usecases.announce import announce
 from dispatcher.usecases.clock import Clock, given
 from dispatcher.usecases.dispatch_due import open_access
-from dispatcher.usecases.measures import CONNECTION_CHANGES
 from gateways.port import Lookup, LookupFailedError
 
 logger = get_logger(__name__)
@@ -37,9 +36,8 @@ class ConfigureLane:
 
     async def __call__(self, fact: NumberConfigured) -> None:
         """The newest version wins, in whatever order they come."""
-        gapless = all(fact.pacing.gap(category).max_ms == 0 for category in Category)
         async with self.database.transaction() as tx:
-            await lanes.configure(tx, fact, gapless=gapless, now=given(self.clock))
+            await lanes.configure(tx, fact, now=given(self.clock))
         self.wake()
 
 
@@ -58,7 +56,7 @@ class ObserveConnection:
             for connection in await lanes.lock(tx, [fact.instance]):
                 now = given(self.clock) or fact.observed_at
                 seen = observed(connection, fact, now=now, dice=self.dice())
-                await lanes.save(tx, [seen], ended={})
+                await lanes.save(tx, [seen], ended={}, now=given(self.clock))
         self.wake()
 
 
@@ -101,12 +99,8 @@ class ProbeLanes:
         async with self.database.transaction() as tx:
             before = [one for one in await lanes.lock(tx, asked) if _is_unchanged(one, asked[one.instance][0])]
             after = [probed(one, asked[one.instance][1], now=now, dice=self.dice()) for one in before]
-            await lanes.save(tx, after, ended={})
-            for old, new in zip(before, after, strict=True):
-                news = announcement(old, new)
-                if news is not None:
-                    CONNECTION_CHANGES.labels(state=news.state.value).inc()
-                    tx.emit(news)
+            await lanes.save(tx, after, ended={}, now=given(self.clock))
+            announce(tx, zip(before, after, strict=True))
 
 
 def _is_unchanged(current: Connection, asked: Connection) -> bool:

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from evolution_simulator import errors, schema
+from evolution_simulator.faults import Fault
 from evolution_simulator.instances import State
 from evolution_simulator.jid import create_jid
 from evolution_simulator.requests import Call, ExpressJSON, for_instance
@@ -27,7 +28,10 @@ async def send_presence(call: Call) -> Response:
     found = schema.problems(call.body, _PRESENCE_CHECKS, required=("number", "presence", "delay"))
     if found:
         raise errors.schema_violation(found)
-    if call.instance.state is not State.OPEN:
+    fault = _fault(call, "sendPresence")
+    if fault is Fault.NEVER_CONNECTED:
+        raise errors.bad_request(f"TypeError: {errors.reading('onWhatsApp')}")
+    if fault is Fault.ZOMBIE or call.instance.state is not State.OPEN:
         raise errors.bad_request(f"Error: {errors.CONNECTION_CLOSED}")
     if not _exists(call, call.body["number"]):
         raise errors.bad_request("[object Object]")
@@ -37,6 +41,7 @@ async def send_presence(call: Call) -> Response:
 
 @for_instance
 async def find_messages(call: Call) -> Response:
+    _fault(call, "fetchMessages")
     rows = call.simulator.messages.find(call.instance, _object(call.body.get("where")))
     page, size = _page(call.body)
     records = rows[(page - 1) * size : page * size]
@@ -47,6 +52,7 @@ async def find_messages(call: Call) -> Response:
 
 @for_instance
 async def find_status_message(call: Call) -> Response:
+    _fault(call, "fetchStatusMessage")
     rows = call.simulator.messages.find_statuses(call.instance, _object(call.body.get("where")))
     page, size = _page(call.body)
     return ExpressJSON(rows[(page - 1) * size : page * size])
@@ -58,7 +64,10 @@ async def whatsapp_numbers(call: Call) -> Response:
     found = schema.problems(call.body, checks, required=("numbers",))
     if found:
         raise errors.without_response_envelope(found)
-    if call.instance.state is not State.OPEN:
+    fault = call.simulator.faults.of(call.instance.name)
+    if fault in (Fault.NOT_LOADED, Fault.NEVER_CONNECTED):
+        raise errors.EvolutionError(400, {})
+    if fault is Fault.ZOMBIE or call.instance.state is not State.OPEN:
         raise errors.EvolutionError(400, errors.BOOM_CONNECTION_CLOSED)
     return ExpressJSON([_looked_up(call, number) for number in call.body["numbers"]])
 
@@ -69,6 +78,14 @@ def _looked_up(call: Call, number: str) -> dict[str, Any]:
         return not_on_whatsapp(jid, number)
     call.simulator.known_addresses.add((call.instance.name, jid))
     return {"jid": jid, "exists": True, "number": number}
+
+
+def _fault(call: Call, method: str) -> Fault | None:
+    """What is wrong with the number; one that is not in memory cannot even be asked."""
+    fault = call.simulator.faults.of(call.instance.name)
+    if fault is Fault.NOT_LOADED:
+        raise errors.internal_error(errors.reading(method))
+    return fault
 
 
 def _exists(call: Call, number: str) -> bool:

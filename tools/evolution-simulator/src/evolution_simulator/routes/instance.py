@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from evolution_simulator import errors, schema
+from evolution_simulator.faults import Fault
 from evolution_simulator.instances import Instance, State, default_number, iso_now
 from evolution_simulator.requests import Call, ExpressJSON, for_instance, key_matches, read_body, simulator_of
 from evolution_simulator.routes import webhook as webhook_routes
@@ -75,6 +76,9 @@ async def fetch_instances(request: Request) -> Response:
 
 @for_instance
 async def connection_state(call: Call) -> Response:
+    """A number that is not in memory has no state, and a dead socket is open until somebody writes to it."""
+    if call.simulator.faults.of(call.instance.name) is Fault.NOT_LOADED:
+        return ExpressJSON({"instance": {"instanceName": call.instance.name}})
     return ExpressJSON({"instance": {"instanceName": call.instance.name, "state": call.instance.state}})
 
 
@@ -113,6 +117,7 @@ async def restart(call: Call) -> Response:
     """The failure is a 200 with an error inside, as the real gateway has it."""
     if call.instance.state is not State.OPEN:
         return ExpressJSON({"error": True, "message": f'The "{call.instance.name}" instance is not connected'})
+    call.simulator.faults.put(call.instance.name, None)
     instance = call.simulator.change_state(call.instance, State.OPEN)
     return ExpressJSON({"instance": {"instanceName": instance.name, "state": instance.state}})
 

@@ -27,12 +27,13 @@ async def send_buttons(call: Call) -> Response:
         raise errors.internal_error("Cannot read properties of undefined (reading 'length')")
     _check_mix([button["type"] for button in call.body["buttons"]])
     text = contents.text_of_buttons(call.body)
-    plain = send_to(call.instance, call.body["number"], text, call.body.get("delay"))
+    plain = send_to(call, text)
+    content = contents.buttons(call.body, wrapped=not call.simulator.settings.shows_buttons)
     send = replace(
         plain,
         kind="buttons",
-        message_type="viewOnceMessage",
-        content=contents.buttons(call.body),
+        message_type=next(iter(content)),
+        content=content,
         payload=_summary(call.body, "title", "description", "footer", "thumbnailUrl", "buttons"),
     )
     return await carry_out(call.simulator, call.request, send)
@@ -46,7 +47,7 @@ async def send_list(call: Call) -> Response:
     if found:
         raise errors.schema_violation(found)
     text = call.body.get("description", "")
-    plain = send_to(call.instance, call.body["number"], text, call.body.get("delay"))
+    plain = send_to(call, text)
     send = replace(
         plain,
         kind="list",

@@ -63,7 +63,7 @@ def _check_reference(reference: str, refusal: str) -> None:
 
 async def _send(call: Call, kind: str, reference: str, content: dict[str, Any], payload: dict[str, Any]) -> Response:
     caption = call.body.get("caption", "") if kind in _MEDIA_TYPES else ""
-    plain = send_to(call.instance, call.body["number"], caption, call.body.get("delay"))
+    plain = send_to(call, caption, may_choose_id=kind != "voice")
     send = replace(
         plain,
         kind=kind,

@@ -18,7 +18,7 @@ async def send_text(call: Call) -> Response:
     text = call.body["text"]
     if not text.strip():
         raise errors.bad_request("Text is required")
-    send = send_to(call.instance, call.body["number"], text, call.body.get("delay"))
+    send = send_to(call, text, may_choose_id=True)
     return await carry_out(call.simulator, call.request, send)
 
 

@@ -7,13 +7,12 @@ from fastapi import APIRouter, Depends, Query
 
 from api.administration.routes.paging import AskedPage
 from api.administration.usecases.configure_numbers import ConfigureNumber, ReadNumbers
-from api.numbers.schemas import RegisterNumberBody, number_body, registered_body
+from api.numbers.schemas import PacingBody, RegisterNumberBody, number_body, registered_body
 from api.numbers.usecases import FindNumber, RegisterNumber
 from api.operators.domain import Action
 from api.operators.routes.guard import Guard
 from api.operators.schemas import page_body
 from api.operators.usecases.record_change import Change
-from contracts.values import PacingPolicy
 
 
 def router(guard: Guard, register: RegisterNumber, read: ReadNumbers, find: FindNumber) -> APIRouter:
@@ -51,10 +50,10 @@ def configuring_router(guard: Guard, configure: ConfigureNumber) -> APIRouter:
 
     @routes.put("/numbers/{number_id}/pacing")
     async def pace_number(
-        number_id: UUID, body: PacingPolicy, change: Annotated[Change, Depends(guard.may(Action.NUMBER_PACE))]
+        number_id: UUID, body: PacingBody, change: Annotated[Change, Depends(guard.may(Action.NUMBER_PACE))]
     ) -> dict[str, Any]:
         """Change how fast a number may send."""
-        return number_body(await change.of(number_id, lambda: configure.pace(number_id, body)))
+        return number_body(await change.of(number_id, lambda: configure.pace(number_id, body.policy())))
 
     @routes.post("/numbers/{number_id}/pause")
     async def pause_number(

@@ -151,6 +151,7 @@ _ADMIN_THINGS: Final[Mapping[str, Codes]] = {
         R.TEMPLATE_VERSION_NOT_FOUND,
         R.NO_APPROVED_VERSION,
     ),
+    "messages": (R.MESSAGE_NOT_FOUND, R.MESSAGE_NOT_REPROCESSABLE, R.CONTENT_FORGOTTEN, R.OPT_IN_REQUIRED),
     "operators": (R.OPERATOR_NOT_FOUND,),
     "audit": (),
 }

@@ -102,7 +102,13 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
             "gatewayApiKey": "the key of the instance",
         }
     },
-    "PUT /v1/admin/numbers/{number_id}/pacing": {"calm": {"utility": {"min_ms": 8_000, "max_ms": 12_000}}},
+    "PUT /v1/admin/numbers/{number_id}/pacing": {
+        "calm": {"utility": {"min_ms": 8_000, "max_ms": 12_000}},
+        "capped": {
+            "marketing": {"min_ms": 20_000, "max_ms": 40_000, "per_hour": 80, "per_day": 500},
+            "first_contacts_per_day": 50,
+        },
+    },
     "POST /v1/admin/templates": {
         "template": {
             "projectId": IDS["project"],

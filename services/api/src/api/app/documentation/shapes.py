@@ -5,7 +5,7 @@ from typing import Any, Final
 Schema = dict[str, Any]
 
 _OPTIONAL: Final = frozenset(
-    {"template", "notice", "redacted", "lastValidatedAt", "checkedAt", "lastKnownAt", "details"}
+    {"template", "notice", "redacted", "lastValidatedAt", "checkedAt", "lastKnownAt", "details", "estimatedDispatchAt"}
 )
 """Members that are there only sometimes."""
 _FREE: Final = frozenset({"before", "after", "payload", "defaults", "examples", "detail"})

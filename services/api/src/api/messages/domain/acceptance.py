@@ -52,6 +52,7 @@ class NewMessage:
     opt_in_needed: bool = False
     charges: tuple[Charge, ...] = ()
     claim: Claim | None = None
+    estimated_dispatch_at: datetime | None = None
 
     @property
     def ref(self) -> MessageRef:
@@ -67,6 +68,7 @@ def receipt_of(message: NewMessage) -> Receipt:
         accepted_at=message.accepted.accepted_at,
         origin=message.origin,
         source_number=message.source_number,
+        estimated_dispatch_at=message.estimated_dispatch_at,
     )
 
 

@@ -28,6 +28,8 @@ def explain(message: StoredMessage, steps: list[Step]) -> list[Explained]:
     """From the acceptance on, in the order of time."""
     later = message.deliver_by > message.accepted_at
     sentence = f"Accepted, to be sent from {_clock(message.deliver_by)} on." if later else "Accepted, due at once."
+    if message.ref.round > 1:
+        sentence = "Accepted."
     accepted = Explained(
         at=message.accepted_at, what="accepted", round=1, code="ACCEPTED", sentence=sentence, detail={}
     )
@@ -87,6 +89,11 @@ def _failed(detail: Detail) -> tuple[str, str]:
     return code, SENTENCES[ErrorCode(code)] if known else "The message was not sent."
 
 
+def _reprocessed(detail: Detail) -> tuple[str, str]:
+    possible = " An earlier round may have been sent." if detail.get("duplicate_possible") else ""
+    return "REPROCESSED", f"An operator had it sent again, until {_clock(detail.get('deliver_until'))}.{possible}"
+
+
 def _canceled(_: Detail) -> tuple[str, str]:
     return "CANCELED", "Canceled before any call to the gateway; it will never be sent."
 
@@ -107,6 +114,7 @@ _READERS: Mapping[str, Callable[[Detail], tuple[str, str]]] = {
     "dispatch_failed": _failed,
     "lost": _failed,
     "canceled": _canceled,
+    "reprocessed": _reprocessed,
     "webhook_delivered": _webhook("WEBHOOK_DELIVERED", "Your webhook took `{event}` at attempt {attempts}."),
     "webhook_exhausted": _webhook("WEBHOOK_EXHAUSTED", "Your webhook did not take `{event}` in {attempts} attempts."),
 }

@@ -135,8 +135,8 @@ def _public(name: str) -> str:
 
 
 def accepted_body(receipt: Receipt) -> dict[str, Any]:
-    """The 202."""
-    return {
+    """The 202; the estimate is left out where there is none."""
+    body: dict[str, Any] = {
         "id": str(receipt.message_id),
         "correlationId": receipt.correlation_id,
         "status": Status.QUEUED.value,
@@ -144,3 +144,6 @@ def accepted_body(receipt: Receipt) -> dict[str, Any]:
         "origin": receipt.origin,
         "sourceNumber": receipt.source_number,
     }
+    if receipt.estimated_dispatch_at is not None:
+        body["estimatedDispatchAt"] = instant(receipt.estimated_dispatch_at)
+    return body

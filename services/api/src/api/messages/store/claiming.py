@@ -15,12 +15,14 @@ from contracts.values import Environment
 _SCOPE = {"projects": ARRAY(Uuid), "environments": ARRAY(Text), "numbers": ARRAY(Uuid), "keys": ARRAY(Text)}
 
 CLAIM = text("""
-INSERT INTO api.idempotency_keys AS k (project_id, environment, number_id, key, fingerprint, message_id, created_at)
-SELECT * FROM unnest(:projects, :environments, :numbers, :keys, :fingerprints, :ids, :instants)
-    AS w(project_id, environment, number_id, key, fingerprint, message_id, created_at)
+INSERT INTO api.idempotency_keys AS k
+    (project_id, environment, number_id, key, fingerprint, message_id, created_at, estimated_dispatch_at)
+SELECT * FROM unnest(:projects, :environments, :numbers, :keys, :fingerprints, :ids, :instants, :estimates)
+    AS w(project_id, environment, number_id, key, fingerprint, message_id, created_at, estimated_dispatch_at)
 ORDER BY 1, 2, 3, 4
 ON CONFLICT (project_id, environment, number_id, key) DO UPDATE
-    SET fingerprint = excluded.fingerprint, message_id = excluded.message_id, created_at = excluded.created_at
+    SET fingerprint = excluded.fingerprint, message_id = excluded.message_id, created_at = excluded.created_at,
+        estimated_dispatch_at = excluded.estimated_dispatch_at
     WHERE k.created_at <= excluded.created_at - :remembered_for
 RETURNING message_id
 """).bindparams(
@@ -28,24 +30,27 @@ RETURNING message_id
     bindparam("fingerprints", type_=ARRAY(Text)),
     bindparam("ids", type_=ARRAY(Uuid)),
     bindparam("instants", type_=ARRAY(DateTime(timezone=True))),
+    bindparam("estimates", type_=ARRAY(DateTime(timezone=True))),
     bindparam("remembered_for", type_=Interval),
 )
 
 
-async def claim_keys(tx: Transaction, claims: Sequence[tuple[Claim, UUID, datetime]]) -> set[UUID]:
+async def claim_keys(tx: Transaction, claims: Sequence[tuple[Claim, Receipt]]) -> set[UUID]:
     """The ids of those messages whose key was free. Waits for another transaction that claims the same key."""
+    receipts = [receipt for _, receipt in claims]
     parameters = {
-        **_columns(claim.scope for claim, _, _ in claims),
-        "fingerprints": [claim.fingerprint for claim, _, _ in claims],
-        "ids": [message_id for _, message_id, _ in claims],
-        "instants": [at for _, _, at in claims],
+        **_columns(claim.scope for claim, _ in claims),
+        "fingerprints": [claim.fingerprint for claim, _ in claims],
+        "ids": [receipt.message_id for receipt in receipts],
+        "instants": [receipt.accepted_at for receipt in receipts],
+        "estimates": [receipt.estimated_dispatch_at for receipt in receipts],
         "remembered_for": REMEMBERED_FOR,
     }
     return set((await tx.execute(CLAIM, parameters)).scalars())
 
 
 FIND = text("""
-SELECT k.project_id, k.environment, k.number_id, k.key, k.fingerprint,
+SELECT k.project_id, k.environment, k.number_id, k.key, k.fingerprint, k.estimated_dispatch_at,
     m.id AS message_id, m.correlation_id, m.accepted_at, m.origin, m.source_number
 FROM api.idempotency_keys k
 JOIN unnest(:projects, :environments, :numbers, :keys) AS w(project_id, environment, number_id, key)
@@ -114,5 +119,6 @@ def _receipt(row: Any) -> Receipt:
         accepted_at=row.accepted_at,
         origin=row.origin,
         source_number=row.source_number,
+        estimated_dispatch_at=row.estimated_dispatch_at,
         replayed=True,
     )

@@ -62,10 +62,11 @@ async def advance(tx: Transaction, reports: Sequence[Report]) -> list[Transition
         "external_ids": [report.external_id for report, _ in claims],
         "error_codes": [report.error_code.value if report.error_code else None for report, _ in claims],
     }
-    return [_transition(row) for row in (await tx.execute(ADVANCE, parameters)).mappings()]
+    return [transition_of(row) for row in (await tx.execute(ADVANCE, parameters)).mappings()]
 
 
-def _transition(row: Any) -> Transition:
+def transition_of(row: Any) -> Transition:
+    """A row that moved, with its `previous` status and `changed_at`."""
     return Transition(
         ref=MessageRef(
             message_id=row["id"],

@@ -21,14 +21,15 @@ async def fold(tx: Transaction, reports: Sequence[Report]) -> Sequence[None]:
     for wave in waves(list(unseen.values())):
         transitions += await folding.advance(tx, wave)
         await folding.complete_dispatch(tx, wave)
-    tx.emit(*(_told(transition) for transition in transitions))
+    tx.emit(*(told(transition) for transition in transitions))
     settlement = settle(transitions)
     await mark_returned(tx, settlement.returned)
     await add_usage(tx, settlement.amounts)
     return [None] * len(reports)
 
 
-def _told(transition: Transition) -> MessageStatusChanged:
+def told(transition: Transition) -> MessageStatusChanged:
+    """What everybody hears of a status that moved."""
     return MessageStatusChanged(
         ref=transition.ref,
         previous=transition.previous,
@@ -44,7 +45,7 @@ def _told(transition: Transition) -> MessageStatusChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowProgress:
-    """The only writer of public statuses."""
+    """The only writer of public statuses, but for the first one of a round that an operator opens."""
 
     commits: GroupCommit[Report, None]
 

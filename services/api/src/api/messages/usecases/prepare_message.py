@@ -7,8 +7,10 @@ from uuid import UUID
 
 from api.access.domain import Caller
 from api.messages.domain.acceptance import Admitted, NewMessage, admit, check_caller, check_test_destination
+from api.messages.domain.forecast import Departing
 from api.messages.domain.idempotency import FINGERPRINT_PURPOSE, Claim, Scope, canonical
 from api.messages.domain.request import SendRequest
+from api.messages.usecases.forecast_dispatch import ForecastDispatch
 from api.numbers.domain import PiiMode
 from api.profiles.usecases import FindProfiles
 from api.recipients.domain import normalise
@@ -41,6 +43,7 @@ class PrepareMessage:
     pepper: Pepper = field(repr=False)
     clock: Clock
     opt_in_enabled: bool
+    forecasts: ForecastDispatch
 
     async def look_up(self, names: Iterable[str | None], caller: Caller) -> LookedUp:
         """Raises `RefusedError` if the caller may not send at all."""
@@ -68,6 +71,7 @@ class PrepareMessage:
             opt_in_enabled=self.opt_in_enabled,
             now=now,
         )
+        accepted = self._seal(admitted, _ref(admitted, caller), recipient_hash, urgent=request.urgent, now=now)
         return NewMessage(
             key_id=caller.key_id,
             origin=admitted.number.origin,
@@ -75,11 +79,12 @@ class PrepareMessage:
             template_name=admitted.template_name,
             kind=admitted.content.kind,
             labels=request.labels,
-            accepted=self._seal(admitted, _ref(admitted, caller), recipient_hash, urgent=request.urgent, now=now),
+            accepted=accepted,
             keeps_content=admitted.number.pii_mode is not PiiMode.RELAY_ONLY,
             opt_in_needed=admitted.opt_in_needed,
             charges=admitted.charges,
             claim=claim,
+            estimated_dispatch_at=self.forecasts.admit(accepted.ref.instance, _departing(accepted), now=now),
         )
 
     def claim(self, request: SendRequest, caller: Caller, key: str | None) -> Claim | None:
@@ -108,6 +113,16 @@ class PrepareMessage:
             text_hash=self.pepper.hash(text_key(text_of(content)), purpose=TEXT_PURPOSE),
             accepted_at=now,
         )
+
+
+def _departing(accepted: MessageAccepted) -> Departing:
+    return Departing(
+        tenant_id=accepted.ref.tenant_id,
+        environment=accepted.ref.environment,
+        category=accepted.ref.category,
+        urgent=accepted.urgent,
+        deliver_by=accepted.deliver_by,
+    )
 
 
 def _ref(admitted: Admitted, caller: Caller) -> MessageRef:

@@ -49,12 +49,12 @@ class _Batch:
         leading = [(message.claim, index, message) for index, message in self._open() if message.claim is not None]
         if not leading:
             return
-        claims = [(claim, message.ref.message_id, message.accepted.accepted_at) for claim, _, message in leading]
+        claims = [(claim, receipt_of(message)) for claim, _, message in leading]
         claimed = await claiming.claim_keys(tx, claims)
         late = [(claim, index) for claim, index, message in leading if message.ref.message_id not in claimed]
         if not late:
             return
-        now = max(at for _, _, at in claims)
+        now = max(receipt.accepted_at for _, receipt in claims)
         self._remembered = await claiming.find_remembered(tx, [claim.scope for claim, _ in late], now=now)
         for claim, index in late:
             self._replayed[index] = replay(self._remembered.get(claim.scope), fingerprint=claim.fingerprint)
