@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.bench import accept, faults, life, relay, wakeup
+from tests.bench import accept, claim, dispatch, faults, life, relay, wakeup
 from tests.bench.report import Line, show
 
 from local_stack.backing import open_backing
@@ -15,6 +15,8 @@ BENCHES: Mapping[str, Callable[[Workspace], list[Line]]] = {
     "relay": relay.measure,
     "wakeup": wakeup.measure,
     "faults": faults.measure,
+    "claim": claim.measure,
+    "dispatch": dispatch.measure,
     "accept": accept.measure,
     "life": life.measure,
 }

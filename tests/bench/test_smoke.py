@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.bench import accept, faults, life, relay, wakeup
+from tests.bench import accept, claim, dispatch, faults, life, relay, wakeup
 from tests.bench.report import Line, rate, show
 
 from local_stack.backing import Backing
@@ -43,6 +43,21 @@ def test_a_row_is_kept_when_nobody_listens_and_free_after_a_kill(system: System)
     unheard, killed = faults.measure(system.workspace)[:2]
     assert unheard.figure.startswith("kept")
     assert killed.figure.startswith("delivered")
+
+
+def test_claims_are_timed(backing: Backing) -> None:
+    waiting = claim.Waiting(jobs=200, lanes=10, tenants=5)
+    with open_workspace(backing, "bench") as workspace:
+        measured = claim.measure(workspace, claim.Size(dimensions=((waiting, waiting),), passes=2))
+    assert len(figures(measured)) == 3
+    assert min(figures(measured)) > 0
+
+
+def test_a_dispatcher_is_timed_beside_a_bare_loop(backing: Backing) -> None:
+    with open_workspace(backing, "bench") as workspace:
+        measured = dispatch.measure(workspace, dispatch.Size(messages=20, rounds=1, storm_jobs=200))
+    assert min(figures(measured)) > 0
+    assert measured[-1].figure == "none twice"
 
 
 def test_whole_lives_and_acceptance_are_measured(system: System) -> None:

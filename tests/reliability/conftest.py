@@ -1,17 +1,24 @@
-"""A system on a broker of its own, which a test may restart without disturbing anybody."""
+"""A system on a broker of its own, which a test may restart, and dispatchers alone, which a test may stop."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from tests.e2e.client import Client
+from tests.integration.dispatcher.conftest import build, rig, schema_url
+from tests.integration.dispatcher.process import World, open_world
+from tests.integration.dispatcher.rig import Rig
 
+from chassis.testing.virtual_host import VirtualHost
 from local_stack.backing import Backing, open_backing
 from local_stack.environment import Service
 from local_stack.operator_api import Operator
 from local_stack.system import System, open_system
 from local_stack.workspace import open_workspace
+
+__all__ = ["build", "rig", "schema_url"]
 
 RUN_DIR = Path(__file__).parents[2] / ".run"
 QUICK_RECOVERY = {
@@ -46,4 +53,12 @@ def client(system: System) -> Iterator[Client]:
     with Operator(system) as operator:
         account = operator.open_account(instance=f"number-{secrets.token_hex(4)}", templates={}, pacing=PACING)
     with Client(system, account) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def world(rig: Rig, vhost: VirtualHost, tmp_path: Path) -> AsyncIterator[World]:
+    """A dispatcher process beside a gateway; the rig looks into its database. Its clock is the real one."""
+    rig.now.value = datetime.now(UTC)
+    async with open_world(rig.url, vhost.url, tmp_path) as opened:
         yield opened

@@ -8,7 +8,10 @@ from typing import Any
 
 import asyncpg
 from tests.e2e.client import Client
+from tests.reliability.ledger import Promise, Violation, balance, sends_of
 
+from contracts.errors import ErrorCode
+from contracts.status import Status
 from local_stack.system import System
 
 PAUSE_SECONDS = 0.5
@@ -30,6 +33,22 @@ def settled(client: Client, sent: Sequence[dict[str, Any]], *, within_seconds: f
         if set(known.values()) <= {"READ", "FAILED"} or time.monotonic() > deadline:
             return Counter(known.values())
         time.sleep(PAUSE_SECONDS)
+
+
+def wrongs(client: Client, sent: Sequence[dict[str, Any]]) -> list[Violation]:
+    """What is wrong between what the customer reads now and what left; `sent` as `send_many` made it."""
+    promises = [_promise(f"message {number}", client.read(message["id"])) for number, message in enumerate(sent)]
+    return balance(promises, sends_of(client.ledger()))
+
+
+def _promise(name: str, known: dict[str, Any]) -> Promise:
+    code = known.get("errorCode")
+    return Promise(
+        name=name,
+        status=Status(known["status"]),
+        error_code=ErrorCode(code) if code else None,
+        duplicate_possible=known["duplicatePossible"],
+    )
 
 
 async def attempts_ended(system: System, client: Client) -> Counter[str]:
