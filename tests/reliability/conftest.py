@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.client import Client
+from tests.e2e.conftest import FRUGAL
 from tests.integration.dispatcher.conftest import build, rig, schema_url
 from tests.integration.dispatcher.process import World, open_world
 from tests.integration.dispatcher.rig import Rig
@@ -21,8 +22,9 @@ from local_stack.workspace import open_workspace
 __all__ = ["build", "rig", "schema_url"]
 
 RUN_DIR = Path(__file__).parents[2] / ".run"
-QUICK_RECOVERY = {
+QUICK_RECOVERY = FRUGAL | {
     Service.DISPATCHER: {
+        "POOL_SIZE": "6",
         "LEASE_SECONDS": "4",
         "ABSENCE_BELIEVED_AFTER_SECONDS": "4",
         "RESOLVE_WITHIN_SECONDS": "20",

@@ -34,7 +34,7 @@ async def run_storm(url: str, storm: Storm, replicas: int) -> None:
             await database.stop()
 
 
-@pytest.mark.parametrize(("replicas", "jobs"), [(2, 4_000), (4, 20_000)])
+@pytest.mark.parametrize(("replicas", "jobs"), [(2, 4_000), (4, 12_000)])
 async def test_no_job_is_claimed_twice(
     module_database: TestDatabase, admin: "asyncpg.Connection[Any]", replicas: int, jobs: int
 ) -> None:

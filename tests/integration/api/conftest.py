@@ -35,6 +35,7 @@ def environment(*, database_url: str, broker_url: str, gateway_url: str, port: i
         "GATEWAY_API_KEY": GATEWAY_KEY,
         "CONFIGURATION_TTL_SECONDS": str(TTL_SECONDS),
         "LOG_LEVEL": "DEBUG",
+        "POOL_SIZE": "6",
     }
 
 

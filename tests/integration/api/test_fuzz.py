@@ -25,7 +25,7 @@ from .running import OPERATOR_KEY, RunningApi
 from .walk import CLIENT, Walk
 
 SEED = 20_300_101
-EXAMPLES_MAX = 8
+EXAMPLES_MAX = 6
 TIMEOUT_SECONDS = 300
 CHECKS = (
     "not_a_server_error",

@@ -211,6 +211,7 @@ async def open_world(
         "HTTP_PORT": str(http_port),
         "SEAL_KEYS": SEAL_KEYS,
         "SEAL_PEPPER": SEAL_PEPPER,
+        "POOL_SIZE": "6",
         "LEASE_SECONDS": "2",
         "ABSENCE_BELIEVED_AFTER_SECONDS": "2",
         "RESOLVE_WITHIN_SECONDS": "60",
