@@ -19,6 +19,7 @@ from local_stack.ports import free_port
 from local_stack.services import ServiceProcess
 from local_stack.settings import inherited_environment
 
+from .customers import Customer, new_customer
 from .documented import must_be_documented
 from .running import GATEWAY_KEY, OPERATOR_KEY, SEAL_KEYS, SEAL_PEPPER, TTL_SECONDS, RunningApi
 
@@ -126,3 +127,9 @@ async def api(running_api: RunningApi, default_number: str) -> AsyncIterator[Run
     """The running api with a default number; wires a test cut are mended after it."""
     yield running_api
     await running_api.mend()
+
+
+@pytest.fixture
+async def customer(api: RunningApi) -> Customer:
+    """A tenant of its own, asked for as its client."""
+    return await new_customer(api)

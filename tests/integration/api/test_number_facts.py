@@ -12,18 +12,13 @@ from contracts.facts import NumberConfigured, NumberCreated, NumberRemoved, Numb
 from contracts.registry import decode
 from contracts.values import NumberProfile
 
-from .customers import Customer, new_customer
+from .customers import Customer
 from .running import OPERATOR_KEY, SEAL_KEYS, RunningApi, code_of
 
 _phones = count(5511975000001)
 RING = KeyRing.parse(SEAL_KEYS)
 
 Fact = NumberConfigured | NumberCreated | NumberRemoved | NumberRestored
-
-
-@pytest.fixture
-async def customer(api: RunningApi) -> Customer:
-    return await new_customer(api)
 
 
 @pytest.fixture

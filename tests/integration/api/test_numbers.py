@@ -8,14 +8,9 @@ from pilot_status import types as sdk
 from tests.sdk_shapes import fits
 
 from .customers import Customer, instances, new_customer, set_state
-from .running import RunningApi, at_once, code_of, soon
+from .running import at_once, code_of, soon
 
 _phones = count(5511970000001)
-
-
-@pytest.fixture
-async def customer(api: RunningApi) -> Customer:
-    return await new_customer(api)
 
 
 @pytest.fixture

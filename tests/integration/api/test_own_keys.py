@@ -17,14 +17,9 @@ from chassis.testing.template_database import TestDatabase
 from chassis.ttl_cache import TtlCache
 
 from .customers import Customer, new_customer
-from .running import OPERATOR_KEY, RunningApi, at_once, code_of
+from .running import OPERATOR_KEY, at_once, code_of
 
 _phones = count(5511971000001)
-
-
-@pytest.fixture
-async def customer(api: RunningApi) -> Customer:
-    return await new_customer(api)
 
 
 @pytest.fixture

@@ -16,11 +16,6 @@ BODY = "Olá {{nome}}, pedido {{pedido}} pronto."
 EXAMPLES = {"nome": "Ana", "pedido": "1"}
 
 
-@pytest.fixture
-async def customer(api: RunningApi) -> Customer:
-    return await new_customer(api)
-
-
 async def create(customer: Customer, *, key: str | None = None, **more: Any) -> httpx.Response:
     body = {"name": f"t_{uuid4().hex[:8]}", "category": "UTILITY", "body": BODY, "examples": EXAMPLES, **more}
     return await customer.call("POST", "templates", key=key or customer.account.key, body=body)

@@ -36,11 +36,6 @@ GAPS = [
 ]
 
 
-@pytest.fixture
-async def customer(api: RunningApi) -> Customer:
-    return await new_customer(api)
-
-
 async def test_projects_are_opened_and_listed(customer: Customer) -> None:
     project = await customer.done("POST", "projects", body={"name": "Loja São José!", "description": "Balcão"})
     fits(sdk.Project, project)

@@ -19,15 +19,10 @@ from chassis.seal import KeyRing
 from chassis.testing.template_database import TestDatabase
 from gateways.evolution.instances import EvolutionInstances
 
-from .customers import Customer, instances, new_customer, set_state
-from .running import SEAL_KEYS, RunningApi, code_of, soon
+from .customers import Customer, instances, set_state
+from .running import SEAL_KEYS, code_of, soon
 
 _phones = count(5511973000001)
-
-
-@pytest.fixture
-async def customer(api: RunningApi) -> Customer:
-    return await new_customer(api)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import asyncio
 import http.server
 import json
-import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -17,11 +16,10 @@ from chassis.testing.virtual_host import VirtualHost
 from chassis.testing.waiting import eventually
 from contracts.status import Status
 from local_stack.backing import Backing
-from local_stack.ports import free_port
 from local_stack.services import ServiceProcess
-from local_stack.settings import inherited_environment
 
-from .running import SEAL_KEYS, RunningApi, code_of
+from .notifying import notifying
+from .running import RunningApi, code_of
 from .webhook_customer import Client, Sink, customer, digest, has_received
 
 
@@ -56,26 +54,8 @@ async def notifier(
     vhost: VirtualHost,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[ServiceProcess]:
-    port = free_port()
-    process = ServiceProcess(
-        name="notifier",
-        argv=[sys.executable, "-m", "notifier"],
-        env=inherited_environment()
-        | {
-            "DATABASE_URL": api_database.url("notifier"),
-            "BROKER_URL": vhost.url,
-            "HTTP_PORT": str(port),
-            "SEAL_KEYS": SEAL_KEYS,
-            "ALLOW_PRIVATE_ENDPOINTS": "true",
-        },
-        log_path=tmp_path_factory.mktemp("notifier") / "notifier.log",
-        ready_url=f"http://127.0.0.1:{port}/ready",
-        instance=backing.instance,
-    )
-    process.start(wait=False)
-    await asyncio.to_thread(process.wait_ready)
-    yield process
-    await asyncio.to_thread(process.stop)
+    async with notifying(backing, api_database, vhost, tmp_path_factory.mktemp("notifier")) as process:
+        yield process
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Leases: renewed while a call runs, taken away from the dead, and fencing off whoever comes too late."""
 
 from contracts.facts import MessageDispatched, MessageUncertain
+from dispatcher.domain.jobs import Attempt
 from dispatcher.domain.verdicts import Dispatched
 from dispatcher.store.settling import Settlement
 from dispatcher.usecases.settle_attempts import SettleAttempts
@@ -67,9 +68,10 @@ async def test_a_stale_lease_settles_nothing_but_its_key_becomes_evidence(rig: R
     assert (await rig.job(ref)).key_id == "3EB0STALE"
 
 
-async def test_a_stale_attempt_cannot_disturb_the_next_one(rig: Rig) -> None:
+async def two_attempts(rig: Rig) -> tuple[Attempt, Attempt]:
+    """Of one message: the first lost its lease and was given up by policy, the second is under way."""
     await rig.open_lane()
-    [ref] = await rig.accept()
+    await rig.accept()
     [stale] = (await rig.claim()).attempts
     rig.now.pass_(61)
     await rig.expire_leases()
@@ -77,26 +79,23 @@ async def test_a_stale_attempt_cannot_disturb_the_next_one(rig: Rig) -> None:
     rig.now.pass_(900)
     await rig.resolve()
     [current] = (await rig.claim()).attempts
-    assert (current.attempt, current.ref) == (2, ref)
+    return stale, current
+
+
+async def test_a_stale_attempt_cannot_disturb_the_next_one(rig: Rig) -> None:
+    stale, current = await two_attempts(rig)
+    assert (current.attempt, current.ref) == (2, stale.ref)
     rig.gateway.answers.append(Unknown(reason=UnknownReason.TIMEOUT))
     await rig.carry_out(stale)
-    job = await rig.job(ref)
+    job = await rig.job(stale.ref)
     assert (job.state, job.attempt, job.lease_token) == ("IN_FLIGHT", 2, current.lease_token)
     await rig.carry_out(current)
-    assert (await rig.job(ref)).state == "DISPATCHED"
+    assert (await rig.job(stale.ref)).state == "DISPATCHED"
     assert (await rig.lane()).in_flight == 0
 
 
 async def test_a_stale_answer_beside_the_current_one_is_only_evidence(rig: Rig) -> None:
-    await rig.open_lane()
-    [ref] = await rig.accept()
-    [stale] = (await rig.claim()).attempts
-    rig.now.pass_(61)
-    await rig.expire_leases()
-    rig.gateway.is_mute = True
-    rig.now.pass_(900)
-    await rig.resolve()
-    [current] = (await rig.claim()).attempts
+    stale, current = await two_attempts(rig)
     both = [
         Settlement(attempt=stale, verdict=Dispatched(key_id="3EB0STALE"), ended_at=rig.now()),
         Settlement(attempt=current, verdict=Dispatched(key_id="3EB0CURRENT"), ended_at=rig.now()),
@@ -104,5 +103,5 @@ async def test_a_stale_answer_beside_the_current_one_is_only_evidence(rig: Rig) 
     async with rig.database.transaction() as tx:
         assert await SettleAttempts(dice=lambda: 0.5)(tx, both) == [False, True]
     assert [fact.key_id for fact in await rig.said(MessageDispatched)] == ["3EB0CURRENT"]
-    assert (await rig.job(ref)).key_id == "3EB0CURRENT"
+    assert (await rig.job(stale.ref)).key_id == "3EB0CURRENT"
     assert await rig.rows("SELECT 1 FROM dispatcher.attempts WHERE attempt = 1 AND outcome <> 'UNKNOWN'") == []

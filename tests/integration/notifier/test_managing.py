@@ -2,17 +2,13 @@
 
 import hashlib
 import hmac
-from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
-from chassis.answers import Answerer
 from chassis.clock import utc_now
-from chassis.questions import Asker
-from contracts.answers import read_answer
 from contracts.questions import (
     ChangeEndpoint,
     DeleteEndpoint,
@@ -27,37 +23,15 @@ from contracts.questions import (
     RotateSecret,
     SecretRotated,
 )
-from contracts.statement import Statement
 from contracts.status import Status
-from contracts.topology import question_queue
-from notifier.subscribers import answer_with
 from notifier.usecases.forget_deleted import ForgetDeleted
-from notifier.usecases.list_endpoints import ListWebhooks
 
-QUEUE = question_queue("notifier")
-Ask = Callable[[Question], Any]
+from .conftest import Ask
 
 
 @pytest.fixture
 async def rig(build: Any) -> Any:
     return await build(pauses=(60, 60))
-
-
-@pytest.fixture
-async def ask(rig: Any, vhost_url: str, wait_until: Any) -> AsyncIterator[Ask]:
-    answers = answer_with(rig.register, ListWebhooks(database=rig.database), rig.manage, rig.attempt)
-    answerer = Answerer(vhost_url, QUEUE, answers)
-    asker = Asker(vhost_url, service="test")
-    await answerer.start()
-    await asker.start()
-    await wait_until(lambda: answerer.problem() is None, "taking questions")
-
-    async def ask_one(question: Question) -> Statement:
-        return read_answer(await asker.ask(QUEUE, question.body(), type=question.TYPE, timeout_seconds=10))
-
-    yield ask_one
-    await asker.stop()
-    await answerer.stop()
 
 
 def about(rig: Any, kind: type[Question], endpoint_id: UUID, **more: Any) -> Question:

@@ -1,45 +1,20 @@
 """Questions about endpoints over a real broker, as the api asks them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from chassis.answers import Answerer
 from chassis.questions import Asker, QuestionFailedError
-from contracts.answers import read_answer
-from contracts.questions import EndpointRegistered, Endpoints, ListEndpoints, Question, RegisterEndpoint, Rejected
-from contracts.statement import Statement
-from contracts.topology import question_queue
-from notifier.subscribers import answer_with
-from notifier.usecases.list_endpoints import ListWebhooks
+from contracts.questions import EndpointRegistered, Endpoints, ListEndpoints, RegisterEndpoint, Rejected
 
-QUEUE = question_queue("notifier")
-Ask = Callable[[Question], Any]
+from .conftest import QUEUE, Ask
 
 
 @pytest.fixture
 async def rig(build: Any) -> Any:
     return await build()
-
-
-@pytest.fixture
-async def ask(rig: Any, vhost_url: str, wait_until: Any) -> AsyncIterator[Ask]:
-    answers = answer_with(rig.register, ListWebhooks(database=rig.database), rig.manage, rig.attempt)
-    answerer = Answerer(vhost_url, QUEUE, answers)
-    asker = Asker(vhost_url, service="test")
-    await answerer.start()
-    await asker.start()
-    await wait_until(lambda: answerer.problem() is None, "taking questions")
-
-    async def ask_one(question: Question) -> Statement:
-        return read_answer(await asker.ask(QUEUE, question.body(), type=question.TYPE, timeout_seconds=10))
-
-    yield ask_one
-    await asker.stop()
-    await answerer.stop()
 
 
 def registration(rig: Any, url: str, **changes: Any) -> RegisterEndpoint:

@@ -1,4 +1,4 @@
-"""Values that the api's unit tests share: a number, callers and a template."""
+"""Values that the api's unit tests share: a number, callers, a template and whom a message fact is about."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -9,10 +9,20 @@ from api.limits.domain import Allowance
 from api.numbers.domain import Number
 from api.templates.domain import Template
 from contracts.ids import uuid7
-from contracts.values import Category, ConnectionState, Environment, PacingPolicy
+from contracts.values import Category, ConnectionState, Environment, MessageRef, PacingPolicy
 
 NOW = datetime(2025, 6, 2, 12, 0, tzinfo=UTC)
 PROJECT_ID: UUID = uuid7()
+REF = MessageRef(
+    message_id=uuid7(),
+    tenant_id=uuid7(),
+    project_id=uuid7(),
+    number_id=uuid7(),
+    instance="loja",
+    environment=Environment.LIVE,
+    category=Category.UTILITY,
+    correlation_id="c",
+)
 
 NUMBER = Number(
     number_id=uuid7(),

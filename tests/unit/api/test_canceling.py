@@ -13,23 +13,14 @@ from api.refusals import Refusal, RefusedError
 from contracts.facts import MessageDispatchCanceled
 from contracts.ids import uuid7
 from contracts.status import Status
-from contracts.values import Category, Environment, MessageRef
+from contracts.values import Environment
 
-from .people import CALLER, NOW, TESTER
+from .people import CALLER, NOW, REF, TESTER
 
 
 def known(status: Status) -> KnownMessage:
     return KnownMessage(
-        ref=MessageRef(
-            message_id=uuid7(),
-            tenant_id=uuid7(),
-            project_id=uuid7(),
-            number_id=uuid7(),
-            instance="loja",
-            environment=Environment.LIVE,
-            category=Category.UTILITY,
-            correlation_id="c",
-        ),
+        ref=REF.model_copy(update={"message_id": uuid7()}),
         status=status,
     )
 

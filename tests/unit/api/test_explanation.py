@@ -28,20 +28,10 @@ from contracts.facts.fact import MessageFact
 from contracts.facts.messages import DeferReason, Proof
 from contracts.ids import uuid7
 from contracts.status import FINAL, Status
-from contracts.values import Category, ConnectionState, Environment, MessageRef
+from contracts.values import ConnectionState
 
-from .people import NOW
+from .people import NOW, REF
 
-REF = MessageRef(
-    message_id=uuid7(),
-    tenant_id=uuid7(),
-    project_id=uuid7(),
-    number_id=uuid7(),
-    instance="loja",
-    environment=Environment.LIVE,
-    category=Category.UTILITY,
-    correlation_id="c",
-)
 MESSAGE = StoredMessage(
     ref=REF,
     external_id=None,

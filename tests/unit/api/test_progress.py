@@ -24,20 +24,9 @@ from contracts.facts.messages import DeferReason, Proof
 from contracts.ids import uuid7
 from contracts.statement import Statement
 from contracts.status import RANK, Status
-from contracts.values import Category, Environment, MessageRef
 
-from .people import NOW
+from .people import NOW, REF
 
-REF = MessageRef(
-    message_id=uuid7(),
-    tenant_id=uuid7(),
-    project_id=uuid7(),
-    number_id=uuid7(),
-    instance="loja",
-    environment=Environment.LIVE,
-    category=Category.OTP,
-    correlation_id="c-1",
-)
 LATER = NOW + timedelta(seconds=5)
 WEBHOOK = {
     "ref": REF,

@@ -9,23 +9,12 @@ from api.limits.domain import CounterKey, CounterName
 from api.messages.domain.progress import Transition
 from api.messages.domain.refunds import settle
 from contracts.errors import ErrorCode
-from contracts.ids import uuid7
 from contracts.status import Status
-from contracts.values import Category, Environment, MessageRef
+from contracts.values import Environment
 
-from .people import NOW
+from .people import NOW, REF
 
 DAY, MONTH = date(2025, 6, 2), date(2025, 6, 1)
-REF = MessageRef(
-    message_id=uuid7(),
-    tenant_id=uuid7(),
-    project_id=uuid7(),
-    number_id=uuid7(),
-    instance="loja",
-    environment=Environment.LIVE,
-    category=Category.UTILITY,
-    correlation_id="c",
-)
 CANCELED = Transition(
     ref=REF,
     previous=Status.QUEUED,

@@ -37,19 +37,19 @@ async def insert_project(
         production_approved=production_approved,
     )
     row = (await tx.execute(statement.on_conflict_do_nothing().returning(PROJECTS))).first()
-    return _project(row) if row else None
+    return project_of(row) if row else None
 
 
 async def find_project(tx: Transaction, project_id: UUID) -> Project | None:
     """One project."""
     row = (await tx.execute(select(PROJECTS).where(PROJECTS.c.id == project_id))).first()
-    return _project(row) if row else None
+    return project_of(row) if row else None
 
 
 async def list_projects(tx: Transaction, tenant_id: UUID, *, limit: int) -> Sequence[Project]:
     """A tenant's projects, oldest first."""
     query = select(PROJECTS).where(PROJECTS.c.tenant_id == tenant_id).order_by(PROJECTS.c.created_at, PROJECTS.c.id)
-    return [_project(row) for row in await tx.execute(query.limit(limit))]
+    return [project_of(row) for row in await tx.execute(query.limit(limit))]
 
 
 async def project_exists(tx: Transaction, project_id: UUID) -> bool:
@@ -57,7 +57,8 @@ async def project_exists(tx: Transaction, project_id: UUID) -> bool:
     return (await tx.execute(select(PROJECTS.c.id).where(PROJECTS.c.id == project_id))).first() is not None
 
 
-def _project(row: Any) -> Project:
+def project_of(row: Any) -> Project:
+    """A row of the table of projects."""
     return Project(
         project_id=row.id,
         tenant_id=row.tenant_id,

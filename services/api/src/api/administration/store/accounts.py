@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import insert, select, update
 
 from api.accounts.domain import Project
+from api.accounts.store import project_of
 from api.accounts.tables import PROJECTS, TENANTS
 from api.administration.domain import Page, Tenant
 from api.administration.store.paging import paged
@@ -41,19 +42,13 @@ async def change_project(tx: Transaction, project_id: UUID, values: Mapping[str,
     """The project as it is now; None if there is none."""
     statement = update(PROJECTS).where(PROJECTS.c.id == project_id).values(**values).returning(PROJECTS)
     row = (await tx.execute(statement)).first()
-    return _project(row) if row else None
-
-
-async def find_project(tx: Transaction, project_id: UUID) -> Project | None:
-    """One project."""
-    row = (await tx.execute(select(PROJECTS).where(PROJECTS.c.id == project_id))).first()
-    return _project(row) if row else None
+    return project_of(row) if row else None
 
 
 async def list_projects(tx: Transaction, page: Page, *, tenant_id: UUID | None) -> Sequence[Project]:
     """Newest first."""
     query = paged(select(PROJECTS), PROJECTS.c.id, page, wanted={PROJECTS.c.tenant_id: tenant_id})
-    return [_project(row) for row in await tx.execute(query)]
+    return [project_of(row) for row in await tx.execute(query)]
 
 
 def _tenant(row: Any) -> Tenant:
@@ -64,17 +59,5 @@ def _tenant(row: Any) -> Tenant:
         plan_id=row.plan_id,
         timezone=row.timezone,
         default_country=row.default_country,
-        created_at=row.created_at,
-    )
-
-
-def _project(row: Any) -> Project:
-    return Project(
-        project_id=row.id,
-        tenant_id=row.tenant_id,
-        name=row.name,
-        slug=row.slug,
-        description=row.description,
-        production_approved=row.production_approved,
         created_at=row.created_at,
     )

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from api.accounts.domain import Project
+from api.accounts.store import find_project
 from api.administration.domain import Page, Tenant
 from api.administration.store import accounts, limits
 from api.refusals import Refusal, RefusedError
@@ -61,7 +62,7 @@ class ReadAccounts:
     async def project(self, project_id: UUID) -> Project:
         """Raises `RefusedError(PROJECT_NOT_FOUND)`."""
         async with self.database.transaction() as tx:
-            return _project(await accounts.find_project(tx, project_id))
+            return _project(await find_project(tx, project_id))
 
 
 async def _check_plan(tx: Transaction, values: Mapping[str, Any]) -> None:

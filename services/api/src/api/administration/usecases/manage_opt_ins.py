@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from api.accounts.store import find_project
 from api.administration.domain import OptIn, Page, SealedRow
 from api.administration.store import accounts, opt_ins
 from api.optins import store as optins_store
@@ -48,7 +49,7 @@ class ManageOptIns:
             return opened(await opt_ins.revoke(tx, opt_in_id), self.keys)
 
     async def _recipient(self, tx: Transaction, project_id: UUID, destination: str) -> tuple[UUID, str]:
-        project = await accounts.find_project(tx, project_id)
+        project = await find_project(tx, project_id)
         tenant = await accounts.find_tenant(tx, project.tenant_id) if project else None
         if tenant is None:
             raise RefusedError(Refusal.PROJECT_NOT_FOUND, field="projectId")

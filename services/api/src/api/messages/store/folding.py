@@ -8,11 +8,11 @@ from sqlalchemy import ARRAY, Boolean, DateTime, SmallInteger, Text, Uuid, bindp
 from sqlalchemy.dialects.postgresql import insert
 
 from api.messages.domain.progress import Report, Transition
+from api.messages.store.rows import ref_of
 from api.messages.tables import STEPS
 from chassis.database import Transaction
 from contracts.errors import ErrorCode
 from contracts.status import RANK, Status
-from contracts.values import MessageRef
 
 ADVANCE = text("""
 WITH reported AS (
@@ -68,17 +68,7 @@ async def advance(tx: Transaction, reports: Sequence[Report]) -> list[Transition
 def transition_of(row: Any) -> Transition:
     """A row that moved, with its `previous` status and `changed_at`."""
     return Transition(
-        ref=MessageRef(
-            message_id=row["id"],
-            tenant_id=row["tenant_id"],
-            project_id=row["project_id"],
-            number_id=row["number_id"],
-            instance=row["instance"],
-            environment=row["environment"],
-            category=row["category"],
-            correlation_id=row["correlation_id"],
-            round=row["round"],
-        ),
+        ref=ref_of(row),
         previous=Status(row["previous"]),
         status=Status(row["status"]),
         version=row["version"],
