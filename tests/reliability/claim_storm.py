@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -55,6 +56,7 @@ class Storm:
     async def _work(self, number: int, database: Database) -> None:
         claim_due = ClaimDue(database=database, rules=RULES, dice=_even)
         settling = GroupCommit(database, SettleAttempts(dice=_even))
+        dice = random.Random(number)  # loops in step would leave every opening to the same one
         while not self.is_over:
             try:
                 claimed = await claim_due(CAPACITY)
@@ -68,9 +70,8 @@ class Storm:
             await asyncio.gather(*(self._settle(settling, attempt) for attempt in claimed.attempts))
             if not claimed.attempts:
                 wait = claimed.seconds_until_work
-                await asyncio.sleep(
-                    IDLE_SECONDS_MAX if wait is None else min(max(wait, IDLE_SECONDS), IDLE_SECONDS_MAX)
-                )
+                idle = IDLE_SECONDS_MAX if wait is None else min(max(wait, IDLE_SECONDS), IDLE_SECONDS_MAX)
+                await asyncio.sleep(idle * (0.5 + dice.random()))
 
     async def _settle(self, settling: "GroupCommit[Settlement, bool]", attempt: Attempt) -> None:
         verdict = Dispatched(key_id=f"K{next(self._ids)}")
