@@ -73,8 +73,8 @@ async def test_pace_and_order_are_a_lanes_own(
     await run_storm(module_database.url("dispatcher"), storm, replicas)
     assert len(storm.by_replica) == replicas
     for instance, attempts in storm.by_lane.items():
-        ordered = sorted(attempts, key=lambda attempt: attempt.started_at)
-        starts = [attempt.started_at for attempt in ordered]
+        ordered = sorted(attempts, key=lambda attempt: attempt.leaves_at)
+        starts = [attempt.leaves_at for attempt in ordered]
         gaps = [(later - earlier).total_seconds() for earlier, later in pairwise(starts)]
         assert median(gaps) >= GAP_SECONDS - CATCH_UP_SECONDS
         assert sum(gaps) >= GAP_SECONDS * (len(gaps) - STALLED_MAX)

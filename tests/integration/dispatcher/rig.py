@@ -50,6 +50,10 @@ NUMBER_ID = uuid4()
 Said = TypeVar("Said", bound=Statement)
 
 
+AT_ONCE = Rules(ahead=timedelta(0))
+"""On a clock that stands still nothing is claimed before it leaves."""
+
+
 @dataclass(slots=True)
 class Now:
     """A clock that moves when told to."""
@@ -71,7 +75,7 @@ class Rig(Loops):
     url: str
     now: Now
     gateway: Gateway
-    rules: Rules = field(default_factory=Rules)
+    rules: Rules = AT_ONCE
     dice: float = 0.5
     database: Database = field(init=False)
     book: LeaseBook = field(init=False)

@@ -12,6 +12,7 @@ from contracts.facts import MessageDispatchFailed
 from contracts.values import Category, Environment, Pace, PacingPolicy
 from dispatcher.domain.fairness import slot_index
 from dispatcher.domain.jobs import Attempt
+from dispatcher.domain.rules import Rules
 from gateways.port import NotSent, NotSentReason
 
 from .rig import FAST, NO_GAP, PACED, Rig
@@ -193,3 +194,20 @@ async def test_in_flight_never_exceeds_the_lane_limit_while_claimants_race(build
         assert len(attempts) == 4
         assert (await rig.lane()).in_flight == 4
         await asyncio.gather(*(rig.carry_out(attempt) for attempt in attempts))
+
+
+async def test_the_next_one_is_claimed_while_its_gap_runs_and_called_at_its_instant(build: Build) -> None:
+    rig = await build(rules=Rules(ahead=timedelta(milliseconds=100)))
+    await rig.open_lane(pacing=PACED.model_copy(update={"otp": Pace(min_ms=200, max_ms=200), "max_in_flight": 3}))
+    await rig.accept(*(rig.message(category=Category.OTP) for _ in range(3)))
+    await rig.dispatch()
+    opening = rig.now() + timedelta(milliseconds=200)
+    assert (await rig.claim()).seconds_until_work == pytest.approx(0.1)
+    rig.now.pass_(0.15)
+    claimed = await rig.claim()
+    [attempt] = claimed.attempts
+    assert (attempt.started_at, attempt.leaves_at) == (rig.now(), opening)
+    assert (await rig.lane()).gap_at[OTP] == opening + timedelta(milliseconds=200), "late or not, the pace is kept"
+    assert (await rig.claim()).attempts == [], "never two of them"
+    await rig.carry_out(attempt, claimed.claimed_at)
+    assert rig.book.monotonic() - claimed.claimed_at >= 0.05

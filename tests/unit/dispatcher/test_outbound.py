@@ -55,6 +55,7 @@ def attempt(plaintext: bytes, policy: PacingPolicy) -> Attempt:
         attempt=1,
         lease_token=uuid4(),
         started_at=NOW,
+        leaves_at=NOW,
         deliver_until=NOW + timedelta(hours=1),
         sealed=KEYS.seal(plaintext, aad=ref.message_id.bytes),
         access=SealedAccess(

@@ -11,7 +11,7 @@ from contracts.values import Category, Environment, Pace, PacingPolicy
 from dispatcher.domain.fairness import RANK_OF_STREAM, STREAMS, rank_of, stream_index
 from dispatcher.domain.turns import heads_wanted
 
-from .turning import MARKETING, MILLISECOND, NO_GAP, NOW, OTP, SECOND, STEADY, UTILITY, Lane, Sent, gapless
+from .turning import MARKETING, MILLISECOND, NO_GAP, NOW, OTP, SECOND, STEADY, UTILITY, Lane, Sent, gapless, gaps
 
 STRANGERS_WAIT = NOW + timedelta(hours=24)
 
@@ -224,3 +224,47 @@ def test_a_lane_wakes_exactly_when_somebody_may_go_and_everybody_goes_once(
             assert (before.picks, before.suppressed) == ((), ())
             now = turn.wake_at
     assert gone == len(waiting)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    policy=POLICIES,
+    waiting=st.lists(WAITING, min_size=1, max_size=25),
+    room=st.integers(1, 4),
+    dice=st.floats(0, 0.999),
+    ahead=st.integers(0, 3_000),
+)
+def test_who_is_picked_ahead_leaves_when_he_would_have_left_anyway(
+    policy: PacingPolicy,
+    waiting: list[tuple[Category, bool, Environment, bool, bool, bool]],
+    room: int,
+    dice: float,
+    ahead: int,
+) -> None:
+    lanes = [Lane(policy=policy, room=room, dice=lambda: dice, ahead=ahead * MILLISECOND * times) for times in (0, 1)]
+    for lane in lanes:
+        for category, urgent, environment, cold, known, repeats in waiting:
+            lane.push(category, urgent=urgent, environment=environment, cold=cold, known=known, repeats=repeats)
+    plain, early = (lane.run() for lane in lanes)
+    assert early == plain
+
+
+def test_what_is_picked_ahead_leaves_on_time_however_long_the_pick_takes() -> None:
+    gap, late = 200 * MILLISECOND, 80 * MILLISECOND
+    largest = []
+    for ahead in (timedelta(0), 100 * MILLISECOND):
+        lateness = itertools.cycle([timedelta(0), late])
+        lane = Lane(policy=STEADY.model_copy(update={"otp": Pace(min_ms=200, max_ms=200)}), room=2, ahead=ahead)
+        lane.push(OTP, count=20)
+        largest.append(max(gaps(lane.run(lateness=lambda lateness=lateness: next(lateness)))))
+    assert largest == [gap + late, gap]
+
+
+def test_no_more_than_the_next_one_is_picked_ahead() -> None:
+    policy = STEADY.model_copy(update={"otp": Pace(min_ms=20, max_ms=20)})
+    lane = Lane(policy=policy, room=4, ahead=100 * MILLISECOND)
+    lane.push(OTP, count=5)
+    first, second, third = lane.turn(NOW), lane.turn(NOW), lane.turn(NOW)
+    assert [len(turn.picks) for turn in (first, second, third)] == [1, 1, 0]
+    assert [turn.leaves_at for turn in (first, second)] == [NOW, NOW + 20 * MILLISECOND]
+    assert third.wake_at == NOW + 20 * MILLISECOND

@@ -34,6 +34,7 @@ def attempt(*, number: int = 1, category: Category = Category.UTILITY, window: f
         attempt=number,
         lease_token=uuid4(),
         started_at=NOW,
+        leaves_at=NOW,
         deliver_until=NOW + timedelta(seconds=window),
         sealed="s",
         access=SealedAccess(number_id=uuid4(), sealed="s"),

@@ -47,6 +47,7 @@ class Lane:
     policy: PacingPolicy = STEADY
     pace: LanePace = field(default_factory=lambda: fresh_pace(NOW))
     room: int = 1
+    ahead: timedelta = timedelta(0)
     streams: dict[int, list[Head]] = field(default_factory=dict)
     finishes: dict[tuple[int, int], float] = field(default_factory=dict)
     dice: Callable[[], float] = lambda: 0.5
@@ -104,6 +105,7 @@ class Lane:
             dice=self.dice,
             depth=depth,
             capacity=capacity,
+            ahead=self.ahead,
         )
         for head in (*turn.picks, *turn.suppressed):
             self.streams[_stream(head)].remove(head)
@@ -133,7 +135,7 @@ class Lane:
             turn = self.turn(looked_at, depth=self.room + 1)
             went = (*turn.picks, *turn.suppressed)
             assert went or turn.wake_at is None or turn.wake_at > looked_at, "it woke for nothing"
-            sent += [Sent(looked_at, head) for head in turn.picks]
+            sent += [Sent(turn.leaves_at, head) for head in turn.picks]
             now = turn.wake_at or (looked_at if turn.picks else None)
         return sent
 

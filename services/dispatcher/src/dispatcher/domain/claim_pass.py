@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from dispatcher.domain.jobs import SealedAccess
 from dispatcher.domain.lane_pace import LanePace, reopened
@@ -44,7 +44,13 @@ def looks(lanes: Sequence[DueLane], *, capacity: int) -> list[Look]:
 
 
 def take_turns(
-    lanes: Sequence[DueLane], heads: Mapping[str, Sequence[Head]], *, capacity: int, now: datetime, dice: Dice
+    lanes: Sequence[DueLane],
+    heads: Mapping[str, Sequence[Head]],
+    *,
+    capacity: int,
+    now: datetime,
+    dice: Dice,
+    ahead: timedelta = timedelta(0),
 ) -> list[LaneTurn]:
     """A turn for each lane in the order given, `capacity` picks in all; lanes beyond that are left as they are."""
     taken: list[LaneTurn] = []
@@ -52,9 +58,8 @@ def take_turns(
     for lane in lanes:
         if left <= 0:
             break
-        turn = _turn(
-            lane, heads.get(lane.instance, ()), capacity=left, depth=_depth(lane, capacity), now=now, dice=dice
-        )
+        depth = _depth(lane, capacity)
+        turn = _turn(lane, heads.get(lane.instance, ()), capacity=left, depth=depth, now=now, dice=dice, ahead=ahead)
         left -= len(turn.picks)
         taken.append(LaneTurn(instance=lane.instance, turn=turn))
     return taken
@@ -73,8 +78,12 @@ def _depth(lane: DueLane, capacity: int) -> int:
     return min(heads_wanted(lane.terms, room=lane.room), capacity)
 
 
-def _turn(lane: DueLane, heads: Sequence[Head], *, capacity: int, depth: int, now: datetime, dice: Dice) -> Turn:
+def _turn(
+    lane: DueLane, heads: Sequence[Head], *, capacity: int, depth: int, now: datetime, dice: Dice, ahead: timedelta
+) -> Turn:
     pace = reopened(lane.pace, lane.terms, now) if lane.resumed else lane.pace
     if lane.room <= 0:
-        return Turn(picks=(), suppressed=(), pace=pace, wake_at=None)
-    return choose(pace, lane.terms, heads, room=lane.room, now=now, dice=dice, capacity=capacity, depth=depth)
+        return Turn(picks=(), suppressed=(), pace=pace, leaves_at=now, wake_at=None)
+    return choose(
+        pace, lane.terms, heads, room=lane.room, now=now, dice=dice, capacity=capacity, depth=depth, ahead=ahead
+    )

@@ -42,13 +42,14 @@ class SealedAccess:
 class Attempt:
     """A claimed job: committed as IN_FLIGHT, not called yet. Attempt number and lease token fence what settles it.
 
-    `waited_for` is the reason why it was not sent before.
+    It is not called before `leaves_at`. `waited_for` is the reason why it was not sent before.
     """
 
     ref: MessageRef
     attempt: int
     lease_token: UUID
     started_at: datetime
+    leaves_at: datetime
     deliver_until: datetime
     sealed: str
     access: SealedAccess

@@ -46,12 +46,16 @@ PLACES_GIVEN_UP_MAX = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """How long things may take before something is concluded from silence."""
+    """How long things may take before something is concluded from silence.
+
+    `ahead`: how long before it leaves the next message of a lane may be claimed, so that no commit delays it.
+    """
 
     lease: timedelta = timedelta(seconds=60)
     absence_believed_after: timedelta = timedelta(seconds=60)
     resolve_within: timedelta = timedelta(seconds=900)
     patience: timedelta = timedelta(seconds=5)
+    ahead: timedelta = timedelta(milliseconds=100)
 
     @property
     def recheck(self) -> timedelta:

@@ -6,7 +6,7 @@ carries out the `Turn`.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from contracts.values import Category, Environment
@@ -42,12 +42,14 @@ class Head:
 class Turn:
     """What happens to a lane: who goes, who is suppressed as a repetition, its pace afterwards.
 
-    `wake_at` is when the lane next deserves a look; None while nothing waits or it has no room.
+    `leaves_at` is when the picks go: now, or a moment ahead. `wake_at` is when the lane next deserves a look; None
+    while nothing waits or it has no room.
     """
 
     picks: tuple[Head, ...]
     suppressed: tuple[Head, ...]
     pace: LanePace
+    leaves_at: datetime
     wake_at: datetime | None
 
 
@@ -66,27 +68,31 @@ def choose(
     dice: Dice,
     capacity: int | None = None,
     depth: int | None = None,
+    ahead: timedelta = timedelta(0),
 ) -> Turn:
-    """Who goes now.
+    """Who goes now; if nobody may, who goes next, provided that is no more than `ahead` and one gap from now.
+
+    So the next one is committed while the gap before it still runs, and leaves on time however long the commit takes.
 
     `heads`: of each stream the first ones, in the order of tag, due time and message id. `room`: how many more calls
     the lane may have in flight; `capacity`: how many the caller can take (None: no less than `room`). `depth`: how many
     heads were read per stream at most; a stream that had fewer is known to end there (None: all of them are here).
     """
-    deciding = _Deciding(draft=Draft(pace, terms), share=terms.share, queues=_by_stream(heads), now=now)
-    read = {stream: len(queue) for stream, queue in deciding.queues.items()}
-    picks: list[Head] = []
-    while len(picks) < (room if capacity is None else min(room, capacity)):
-        fronts = deciding.fronts()
-        if not fronts:
-            break
-        stream = deciding.whose_turn(fronts)
-        picks.append(deciding.send(stream, fronts[stream], dice()))
+    deciding = _Deciding(terms=terms, draft=Draft(pace, terms), queues=_by_stream(heads), now=now, depth=depth)
+    wanted = room if capacity is None else min(room, capacity)
+    picks = deciding.picks(wanted, dice)
+    opening = deciding.next_opening()
+    if wanted > 0 and not picks and opening is not None and opening <= now + deciding.lead(ahead):
+        deciding.now = opening
+        picks = deciding.picks(1, dice)
+        opening = deciding.next_opening()
+    asleep = opening is None or len(picks) >= room
     return Turn(
         picks=tuple(picks),
         suppressed=tuple(deciding.suppressed),
         pace=deciding.settled(),
-        wake_at=deciding.next_opening(read, depth) if len(picks) < room else None,
+        leaves_at=deciding.now,
+        wake_at=None if asleep or opening is None else max(opening - deciding.lead(ahead), now),
     )
 
 
@@ -102,12 +108,25 @@ def _by_stream(heads: Sequence[Head]) -> dict[int, list[Head]]:
 class _Deciding:
     """A turn in the making: what waits in each stream, and the pace as far as it is spent."""
 
+    terms: Terms
     draft: Draft
-    share: int | None
     queues: dict[int, list[Head]]
     now: datetime
+    depth: int | None
+    read: dict[int, int] = field(init=False)
     suppressed: list[Head] = field(default_factory=list)
     taken: dict[int, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.read = {stream: len(queue) for stream, queue in self.queues.items()}
+
+    def picks(self, wanted: int, dice: Dice) -> list[Head]:
+        """Up to so many that may go at `now`, each spent."""
+        gone: list[Head] = []
+        while len(gone) < wanted and (fronts := self.fronts()):
+            stream = self.whose_turn(fronts)
+            gone.append(self.send(stream, fronts[stream], dice()))
+        return gone
 
     def fronts(self) -> dict[int, Head]:
         """By open stream, who would go; repetitions that come to the front on the way are suppressed."""
@@ -137,13 +156,12 @@ class _Deciding:
         After such a turn the best one goes first, so that it never waits for two of them.
         """
         best = min(fronts, key=lambda stream: _order(stream, fronts[stream]))
-        if self.share is None:
+        share = self.terms.share
+        if share is None:
             return best
         waiting = {_category(stream) for stream in fronts}
         owed = [
-            category
-            for category in waiting
-            if category > _category(best) and self.draft.passed[category] >= self.share - 1
+            category for category in waiting if category > _category(best) and self.draft.passed[category] >= share - 1
         ]
         paying = bool(owed) and not self.draft.passed[0]
         if paying:
@@ -182,14 +200,22 @@ class _Deciding:
             self.draft.floors[stream] = max(self.draft.floors[stream], lowest)
         return self.draft.done()
 
-    def next_opening(self, read: Mapping[int, int], depth: int | None) -> datetime | None:
+    def next_opening(self) -> datetime | None:
         """The earliest instant at which somebody may go, counting those behind the heads that were read."""
-        openings = [
-            self._opening(stream, queue)
-            for stream, queue in self.queues.items()
-            if queue or (depth is not None and read[stream] >= depth)
-        ]
+        openings = [self._opening(stream, self.queues[stream]) for stream in self._waiting()]
         return max(min(openings), self.now) if openings else None
+
+    def lead(self, ahead: timedelta) -> timedelta:
+        """By how much the next one may be picked too early: less than a gap, so that it is never two of them."""
+        gaps = [self.terms.slots[SLOT_OF_STREAM[stream]].gap_min for stream in self._waiting()]
+        return min(ahead, *gaps) if gaps else timedelta(0)
+
+    def _waiting(self) -> list[int]:
+        return [
+            stream
+            for stream, queue in self.queues.items()
+            if queue or (self.depth is not None and self.read[stream] >= self.depth)
+        ]
 
     def _opening(self, stream: int, queue: Sequence[Head]) -> datetime:
         opening = self.draft.opens_at(SLOT_OF_STREAM[stream])

@@ -84,9 +84,9 @@ CLAIM = sql("""
     turn AS (
         SELECT given.*, spent.jobs, spent.jobs < given.picks AS missed
           FROM jsonb_to_recordset(CAST(:turns AS jsonb)) AS given(
-               instance text, picks integer, wake_at timestamptz, gap_at timestamptz[], hour_at timestamptz[],
-               day_at timestamptz[], passed integer[], cold_at timestamptz, floors double precision[],
-               virtual double precision[])
+               instance text, picks integer, leaves_at timestamptz, wake_at timestamptz, gap_at timestamptz[],
+               hour_at timestamptz[], day_at timestamptz[], passed integer[], cold_at timestamptz,
+               floors double precision[], virtual double precision[])
          CROSS JOIN LATERAL (SELECT count(*) AS jobs FROM claimed WHERE claimed.instance = given.instance) AS spent),
     advanced AS (
         UPDATE dispatcher.lanes AS lane
@@ -96,8 +96,9 @@ CLAIM = sql("""
                cold_at = turn.cold_at, virtual = turn.virtual,
                floors = CASE WHEN turn.missed THEN lane.floors ELSE turn.floors END
           FROM turn WHERE lane.instance = turn.instance AND (turn.picks = 0 OR turn.jobs > 0))
-    SELECT claimed.*, lane.sealed_access, lane.number_id AS lane_number_id, CAST(lane.pacing AS text) AS pacing
-      FROM claimed JOIN dispatcher.lanes AS lane USING (instance)
+    SELECT claimed.*, turn.leaves_at, lane.sealed_access, lane.number_id AS lane_number_id,
+           CAST(lane.pacing AS text) AS pacing
+      FROM claimed JOIN turn USING (instance) JOIN dispatcher.lanes AS lane USING (instance)
 """)
 """A pick that somebody locked meanwhile is missed: the lane stays due, and no floor is lifted over it."""
 
@@ -209,6 +210,7 @@ def turn_row(one: LaneTurn) -> dict[str, Any]:
     return {
         "instance": one.instance,
         "picks": len(one.turn.picks),
+        "leaves_at": one.turn.leaves_at,
         "wake_at": one.turn.wake_at,
         "gap_at": pace.gap_at,
         "hour_at": pace.hour_at,
@@ -226,6 +228,7 @@ def _attempt(row: RowMapping) -> Attempt:
         attempt=row["attempt"],
         lease_token=row["lease_token"],
         started_at=row["started_at"],
+        leaves_at=row["leaves_at"],
         deliver_until=row["deliver_until"],
         sealed=row["sealed"],
         access=SealedAccess(number_id=row["lane_number_id"], sealed=row["sealed_access"]),

@@ -52,7 +52,7 @@ class ClaimDue:
 
     async def _take_turns(self, tx: Transaction, due: DueLanes, capacity: int) -> Sequence[LaneTurn]:
         heads = await claiming.read_heads(tx, looks(due.lanes, capacity=capacity), now=due.now)
-        return take_turns(due.lanes, heads, capacity=capacity, now=due.now, dice=self.dice)
+        return take_turns(due.lanes, heads, capacity=capacity, now=due.now, dice=self.dice, ahead=self.rules.ahead)
 
     async def _suppress(self, tx: Transaction, turns: Sequence[LaneTurn], now: datetime | None) -> None:
         repeated = [head.key for one in turns for head in one.turn.suppressed]

@@ -76,6 +76,7 @@ class CarryOut:
         except (SealError, ValidationError) as error:
             logger.error("attempt_unreadable", error=error, message_id=attempt.ref.message_id)
             return retry("SEAL_BROKEN", attempt=attempt, now=self._now(attempt, claimed_at), dice=self.dice())
+        await asyncio.sleep(max((attempt.leaves_at - self._now(attempt, claimed_at)).total_seconds(), 0.0))
         if not self._is_in_time(attempt, claimed_at):
             return Released(reason="TOO_LATE_TO_CALL")
         base_url = outbound.access.base_url
@@ -101,7 +102,7 @@ class CarryOut:
 
     async def _call(self, outbound: Outbound, attempt: Attempt, claimed_at: float) -> Answer:
         started = self.book.monotonic()
-        START_DELAY_SECONDS.observe(started - claimed_at)
+        START_DELAY_SECONDS.observe((self._now(attempt, claimed_at) - attempt.leaves_at).total_seconds())
         call = asyncio.create_task(self._send(outbound), name="call")
         try:
             await self._let_others_pass(call, attempt, typing_seconds=outbound.typing_ms / 1_000)

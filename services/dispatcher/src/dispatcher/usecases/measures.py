@@ -22,7 +22,7 @@ CLAIM_SECONDS = Histogram(
 )
 START_DELAY_SECONDS = Histogram(
     "pilot_dispatcher_start_delay_seconds",
-    "From an attempt's claim to its call",
+    "From the instant an attempt is to leave to its call",
     registry=registry,
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5),
 )
