@@ -3,6 +3,7 @@
 import ast
 import importlib
 import pkgutil
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ def declared() -> set[type[Statement]]:
     return found
 
 
+@cache
 def names_in(service: str) -> set[str]:
     sources = (ROOT / "services" / service / "src").rglob("*.py")
     trees = [ast.parse(path.read_text()) for path in sources]

@@ -2,6 +2,7 @@
 
 import itertools
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -256,7 +257,7 @@ def test_what_is_picked_ahead_leaves_on_time_however_long_the_pick_takes() -> No
         lateness = itertools.cycle([timedelta(0), late])
         lane = Lane(policy=STEADY.model_copy(update={"otp": Pace(min_ms=200, max_ms=200)}), room=2, ahead=ahead)
         lane.push(OTP, count=20)
-        largest.append(max(gaps(lane.run(lateness=lambda lateness=lateness: next(lateness)))))
+        largest.append(max(gaps(lane.run(lateness=partial(next, lateness)))))
     assert largest == [gap + late, gap]
 
 
