@@ -153,7 +153,7 @@ async def test_only_what_failed_may_be_sent_again(api: RunningApi, status: str) 
     await api.rows("UPDATE api.messages SET status = $2 WHERE id = $1", UUID(message_id), status)
     answer = await reprocess(api, message_id)
     assert code_of(answer) == (409, "MESSAGE_NOT_REPROCESSABLE")
-    assert answer.json()["status"] == 409
+    assert answer.json()["messageStatus"] == status
     assert (await row_of(api, message_id))["round"] == 1
 
 

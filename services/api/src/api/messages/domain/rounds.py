@@ -47,7 +47,7 @@ def check_may_reprocess(ended: Ended, number: Number | None) -> str:
     """
     message = ended.message
     if message.status is not Status.FAILED:
-        raise RefusedError(Refusal.MESSAGE_NOT_REPROCESSABLE, extras={"status": message.status.value})
+        raise RefusedError(Refusal.MESSAGE_NOT_REPROCESSABLE, extras={"messageStatus": message.status.value})
     if message.error_code is ErrorCode.RECIPIENT_OPTED_OUT:
         raise _refused("The recipient has opted out, so the message is not sent again.", message)
     if number is None or number.deleted_at is not None:
@@ -104,7 +104,7 @@ def step_of(ended: Ended, accepted: MessageAccepted, *, statement_id: UUID) -> R
 
 
 def _refused(sentence: str, message: StoredMessage) -> RefusedError:
-    return RefusedError(Refusal.MESSAGE_NOT_REPROCESSABLE, sentence, extras={"status": message.status.value})
+    return RefusedError(Refusal.MESSAGE_NOT_REPROCESSABLE, sentence, extras={"messageStatus": message.status.value})
 
 
 def _daily(environment: Environment) -> CounterName:

@@ -43,8 +43,8 @@ async def find_ended(tx: Transaction, message_id: UUID) -> Ended | None:
     return _ended(row) if row else None
 
 
-async def open_round(tx: Transaction, accepted: MessageAccepted, counted: Recount) -> Transition | None:
-    """FAILED becomes QUEUED in the round of `accepted`, without a trace of the former; None if it is not FAILED."""
+async def open_round(tx: Transaction, accepted: MessageAccepted, counted: Recount) -> Transition:
+    """FAILED, as `find_ended` locked it, becomes QUEUED in the round of `accepted`, without a trace of the former."""
     parameters = {
         "id": accepted.ref.message_id,
         "round": accepted.ref.round,
@@ -53,8 +53,7 @@ async def open_round(tx: Transaction, accepted: MessageAccepted, counted: Recoun
         "usage_day": counted.day,
         "usage_month": counted.month,
     }
-    row = (await tx.execute(OPEN_ROUND, parameters)).mappings().first()
-    return transition_of(row) if row else None
+    return transition_of((await tx.execute(OPEN_ROUND, parameters)).mappings().one())
 
 
 def _ended(row: Any) -> Ended:

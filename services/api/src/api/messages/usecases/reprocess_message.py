@@ -41,8 +41,6 @@ class ReprocessMessage:
             await self._check_consent(tx, ended, number)
             counted = recount(ended, now=now)
             transition = await reopening.open_round(tx, accepted, counted)
-            if transition is None:
-                raise RefusedError(Refusal.MESSAGE_NOT_REPROCESSABLE)
             if counted.keys:
                 await lock_counters(tx, counted.keys)
                 await add_usage(tx, dict.fromkeys(counted.keys, 1))
