@@ -70,12 +70,16 @@ openapi: setup ## Write services/api/openapi.json anew; refuses an edit that bre
 	@$(BIN)/python -m api.app.documentation.snapshot
 
 .PHONY: bench
-bench: setup ## Measure ours beside references in one run; ARGS name benches (relay wakeup faults claim dispatch accept life)
+bench: setup ## Measure ours beside references in one run; ARGS name benches (relay wakeup faults claim dispatch accept ingest life)
 	@$(BIN)/python -m tests.bench $(ARGS)
 
 .PHONY: simulate
 simulate: setup ## Run lanes through days of traffic in virtual time; ARGS: --messages --tenants --lanes --days --seed
 	@$(BIN)/python -m tests.simulation lanes $(ARGS)
+
+.PHONY: fuzz
+fuzz: setup ## Post 100,000 broken webhooks at a running status-ingest; ARGS: --bodies --seed
+	@$(BIN)/python -m tests.fuzz $(ARGS)
 
 .PHONY: compose-check
 compose-check: setup ## Check docker-compose.yml against the compose schema

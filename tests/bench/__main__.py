@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.bench import accept, claim, dispatch, faults, life, relay, wakeup
+from tests.bench import accept, claim, dispatch, faults, ingest, life, relay, wakeup
 from tests.bench.report import Line, show
 
 from local_stack.backing import open_backing
@@ -18,6 +18,7 @@ BENCHES: Mapping[str, Callable[[Workspace], list[Line]]] = {
     "claim": claim.measure,
     "dispatch": dispatch.measure,
     "accept": accept.measure,
+    "ingest": ingest.measure,
     "life": life.measure,
 }
 

@@ -53,7 +53,7 @@ def measure(workspace: Workspace, size: Size = DEFAULT) -> list[Line]:
 
 def compare(workspace: Workspace, ours: Target, size: Size) -> list[Line]:
     """The same for an api that runs already."""
-    with _bare(workspace) as bare:
+    with open_bare(workspace) as bare:
         return run(_measure(ours, bare, size))
 
 
@@ -146,7 +146,8 @@ def _api(workspace: Workspace) -> Iterator[Target]:
 
 
 @contextlib.contextmanager
-def _bare(workspace: Workspace) -> Iterator[Target]:
+def open_bare(workspace: Workspace, path: str = "/messages") -> Iterator[Target]:
+    """The bare route as a process."""
     run_blocking(_create_table(workspace.database_admin_url))
     port = free_port()
     process = ServiceProcess(
@@ -158,7 +159,7 @@ def _bare(workspace: Workspace) -> Iterator[Target]:
     )
     try:
         process.start()
-        yield Target(url=f"http://127.0.0.1:{port}/messages", headers={})
+        yield Target(url=f"http://127.0.0.1:{port}{path}", headers={})
     finally:
         process.stop()
 

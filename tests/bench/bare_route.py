@@ -1,4 +1,4 @@
-"""The reference of accepting: FastAPI with one route that does one durable INSERT and nothing else.
+"""The reference of accepting: FastAPI with a route that does one durable INSERT and nothing else, for two bodies.
 
 `python -m tests.bench.bare_route DATABASE_URL PORT`, on the same server, loop and settings as a service.
 """
@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 import asyncpg
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from pydantic import BaseModel
 from tests.bench.running import run
 
@@ -19,9 +19,13 @@ TABLE = """
 CREATE TABLE IF NOT EXISTS bare (
     id uuid PRIMARY KEY, destination_number text NOT NULL, body text NOT NULL,
     accepted_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE TABLE IF NOT EXISTS bare_events (
+    id uuid PRIMARY KEY, body bytea NOT NULL, received_at timestamptz NOT NULL DEFAULT clock_timestamp()
 )
 """
 INSERT = "INSERT INTO bare (id, destination_number, body) VALUES ($1, $2, $3)"
+INSERT_EVENT = "INSERT INTO bare_events (id, body) VALUES ($1, $2)"
 POOL_SIZE = 10
 """As many connections as a service has."""
 
@@ -46,6 +50,11 @@ def bare_app(pool: "asyncpg.Pool[Any]") -> FastAPI:
         message_id = uuid4()
         await pool.execute(INSERT, message_id, wanted.destinationNumber, wanted.text)
         return {"id": str(message_id), "status": "QUEUED"}
+
+    @app.post("/events")
+    async def keep(request: Request) -> dict[str, bool]:
+        await pool.execute(INSERT_EVENT, uuid4(), await request.body())
+        return {"ok": True}
 
     return app
 

@@ -56,20 +56,29 @@ def measure(workspace: Workspace, size: Size = DEFAULT) -> list[Line]:
     return run(_measure(workspace, size))
 
 
-async def _measure(workspace: Workspace, size: Size) -> list[Line]:
+def drained_per_second(workspace: Workspace, *, messages: int) -> float:
+    """Sends per second of a dispatcher with pacing off, for what has to keep up with it."""
+    return run(_figures(workspace, Size(messages=messages, rounds=1)))["ours"]
+
+
+async def _figures(workspace: Workspace, size: Size) -> dict[str, float]:
     url = workspace.database_url(SCHEMA, PASSWORD)
     await provision(workspace.database_admin_url, database_url=url, schema=SCHEMA)
     await Migrations(metadata=metadata, package=Path(str(dispatcher.__file__)).parent).upgrade(url)
     with tempfile.TemporaryDirectory() as folder:
         async with open_world(url, workspace.broker_url, Path(folder), {"LEASE_SECONDS": "60"}) as world:
-            figures = await _compare(world, url, size)
+            return await _compare(world, url, size)
+
+
+async def _measure(workspace: Workspace, size: Size) -> list[Line]:
+    figures = await _figures(workspace, size)
     ours, what = figures["ours"], f"dispatcher, pacing off, {size.messages} waiting"
     return [
         rate(BENCH, f"bare post loop, {CALLS_AT_ONCE} at once", figures["bare"]),
         rate(BENCH, f"{what}, beside it", ours, reference=figures["bare"], bar=BAR),
         rate(BENCH, "bare post loop, a connection for each as we have", figures["unpooled"]),
         rate(BENCH, f"{what}, beside that", ours, reference=figures["unpooled"], bar=BAR),
-        *await _storm(workspace, url, size),
+        *await _storm(workspace, workspace.database_url(SCHEMA, PASSWORD), size),
     ]
 
 

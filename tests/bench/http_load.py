@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -109,6 +109,30 @@ async def load(target: Target, bodies: Iterable[Mapping[str, Any]], *, connectio
         for connection in opened:
             connection.close()
     return [answer for part in answers for answer in part]
+
+
+async def load_at(
+    target: Target, bodies: Iterable[Mapping[str, Any]], *, per_second: float, connections: int, expect: int
+) -> list[Answer]:
+    """Post at a fixed rate, whatever the answers do; latencies count from the moment a post was due."""
+    requests = iter(enumerate([target.request(body) for body in bodies]))
+    opened = [await connect(target) for _ in range(connections)]
+    answers: list[Answer] = []
+    started = time.perf_counter()
+
+    async def work(connection: Connection) -> None:
+        for number, request in requests:
+            due = started + number / per_second
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            [answer] = await _work(connection, iter([request]), expect)
+            answers.append(replace(answer, latency_ms=(time.perf_counter() - due) * 1_000))
+
+    try:
+        await asyncio.gather(*(work(connection) for connection in opened))
+    finally:
+        for connection in opened:
+            connection.close()
+    return answers
 
 
 async def _work(connection: Connection, remaining: Iterator[bytes], expect: int) -> Sequence[Answer]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.bench import accept, claim, dispatch, faults, life, relay, wakeup
+from tests.bench import accept, claim, dispatch, faults, ingest, life, relay, wakeup
 from tests.bench.report import Line, rate, show
 
 from local_stack.backing import Backing
@@ -58,6 +58,13 @@ def test_a_dispatcher_is_timed_beside_a_bare_loop(backing: Backing) -> None:
         measured = dispatch.measure(workspace, dispatch.Size(messages=20, rounds=1, storm_jobs=200))
     assert min(figures(measured)) > 0
     assert measured[-1].figure == "none twice"
+
+
+def test_the_edge_is_timed_beside_a_bare_route(backing: Backing) -> None:
+    with open_workspace(backing, "bench") as workspace:
+        measured = ingest.keep_up(workspace, 20.0, ingest.Size(posts=40, rounds=1, paced_seconds=0.5))
+    assert len(figures(measured)) == 8
+    assert min(figures(measured)) > 0
 
 
 def test_whole_lives_and_acceptance_are_measured(system: System) -> None:

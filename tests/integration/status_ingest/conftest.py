@@ -18,21 +18,21 @@ from chassis.group_commit import GroupCommit
 from chassis.health import Health
 from chassis.seal import KeyRing, Pepper
 from chassis.testing.template_database import TemplateDatabase
-from chassis.web import create_app
+from chassis.web import add_shortcut, create_app
 from contracts.facts import MessageDispatched
 from contracts.facts.messages import Proof
 from contracts.ids import uuid7
 from contracts.registry import decode
 from contracts.statement import Statement
 from contracts.values import Category, Environment, MessageRef
-from status_ingest.routes import RAW_PATHS, ingest_router
+from status_ingest.routes import RAW_PATHS, WebhookDoor
 from status_ingest.tables import metadata, outbox
 from status_ingest.usecases.forget_old import ForgetOld
 from status_ingest.usecases.interpret_events import InterpretEvents
 from status_ingest.usecases.keep_event import KeepEvent, store_arrivals
 from status_ingest.usecases.learn_keys import learn_keys
 
-TOKEN = "an-ingest-token-for-tests"
+TOKEN, NEXT_TOKEN = "an-ingest-token-for-tests", "the-next-ingest-token"
 KEY_RING = KeyRing.parse("k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")
 PEPPER = Pepper.parse("cGVwcGVyLXBlcHBlci1wZXBwZXItcGVwcGVyLXBlcHBlcg==")
 
@@ -61,6 +61,7 @@ class Service:
 
     database: Database
     app: FastAPI
+    keep: KeepEvent
     client: httpx.AsyncClient
     interpreter: InterpretEvents
     keys: GroupCommit[MessageDispatched, None]
@@ -100,12 +101,13 @@ async def replica(url: str, stack: AsyncExitStack) -> Service:
     woken: list[bool] = []
     keep = KeepEvent(commits=arrivals, key_ring=KEY_RING, new_id=uuid7, kept=lambda: woken.append(True))
     app = create_app(service="status-ingest", health=Health(), title="test", raw_paths=RAW_PATHS)
-    app.include_router(ingest_router(keep, tokens=(TOKEN, "the-next-ingest-token"), clock=lambda: datetime.now(UTC)))
+    add_shortcut(app, WebhookDoor, keep=keep, tokens=(TOKEN, NEXT_TOKEN), clock=lambda: datetime.now(UTC))
     client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://ingest")
     await stack.enter_async_context(client)
     return Service(
         database=database,
         app=app,
+        keep=keep,
         client=client,
         interpreter=InterpretEvents(database=database, key_ring=KEY_RING, pepper=PEPPER),
         keys=keys,

@@ -2,19 +2,23 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from io import StringIO
 
 import httpx
 import pytest
 
+from chassis.telemetry.logs import GENERIC_FIELDS, JsonFormatter
 from chassis.web import WebServer
-from status_ingest.routes import BODY_BYTES_MAX
+from contracts.log_fields import LOG_FIELDS
+from status_ingest.usecases import interpret_events
+from status_ingest.usecases.keep_event import BODY_BYTES_MAX
 
-from .conftest import TOKEN, Service, replica, update
+from .conftest import NEXT_TOKEN, TOKEN, Service, replica, update
 
 PATH = f"/webhooks/evolution/{TOKEN}"
-PHONE, TEXT = "5547988776655", "canary text seven"
 
 
 @pytest.mark.parametrize(
@@ -24,7 +28,8 @@ PHONE, TEXT = "5547988776655", "canary text seven"
         (f"{PATH}/messages-update", {}),
         (f"{PATH}//messages-update", {}),
         (f"{PATH}/", {}),
-        ("/webhooks/evolution/the-next-ingest-token", {}),
+        (f"http://ingest//webhooks//evolution//{TOKEN}//", {}),
+        (f"/webhooks/evolution/{NEXT_TOKEN}", {}),
         ("/webhooks/evolution", {"authorization": f"Bearer {TOKEN}"}),
         ("/webhooks/evolution/messages-update", {"authorization": f"bearer {TOKEN}"}),
         ("/webhooks/evolution", {"x-webhook-token": TOKEN}),
@@ -67,7 +72,7 @@ async def test_case_3_the_content_type_is_never_a_reason_to_refuse(service: Serv
     assert len(await service.rows("SELECT 1 FROM status_ingest.raw_events")) == 1
 
 
-async def test_a_database_that_is_down_is_503_with_retry_after() -> None:
+async def test_case_3_a_database_that_is_down_is_503_with_retry_after() -> None:
     async with AsyncExitStack() as stack:
         service = await replica("postgresql://nobody@127.0.0.1:1/nothing", stack)
         answer = await service.post(update("K1", "READ"))
@@ -102,3 +107,26 @@ async def test_a_body_beyond_the_bound_is_noted_and_answered_200_over_a_real_soc
 async def _endless(size_bytes: int) -> AsyncIterator[bytes]:
     for _ in range(size_bytes // 65_536 + 1):
         yield b"x" * 65_536
+
+
+async def test_case_52_no_credential_reaches_a_log_even_when_interpretation_breaks(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(payload: object, **_: object) -> None:
+        raise RuntimeError(f"INST GLOBAL {payload}")
+
+    monkeypatch.setattr(interpret_events, "translate", broken)
+    written = StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(JsonFormatter("status-ingest", allowed=GENERIC_FIELDS | frozenset(LOG_FIELDS)))
+    logging.getLogger().addHandler(handler)
+    try:
+        await service.post({"event": "error", "data": {"status": 400}, "api_key": "GLOBAL", "server_url": "http://gw"})
+        await service.post(update("K1", "READ", apikey="INST"))
+        await service.post(b'{"apikey": "INST", broken')
+        await service.client.post("/webhooks/evolution/GLOBAL", content=b"INST")
+        await service.interpret()
+    finally:
+        logging.getLogger().removeHandler(handler)
+    assert written.getvalue().count("event_not_read") == 2
+    assert not any(secret in written.getvalue() for secret in ("GLOBAL", "INST", "http://gw"))

@@ -34,6 +34,21 @@ async def test_it_goes_on_while_there_is_more_and_then_waits_to_be_woken() -> No
     assert len(calls) == 5
 
 
+async def test_after_a_wake_it_waits_for_company() -> None:
+    calls: list[int] = []
+    loop = Loop("test", counting([], calls), interval_seconds=LONG, linger_seconds=1.0)
+    await loop.start()
+    await eventually(lambda: len(calls) == 1, "the first step")
+    for _ in range(5):
+        loop.wake()
+        await asyncio.sleep(0.005)
+    assert len(calls) == 1
+    await eventually(lambda: len(calls) == 2, "one step for all of them")
+    loop.wake()
+    await loop.stop()
+    assert len(calls) == 2
+
+
 async def test_a_wake_during_a_step_is_not_lost() -> None:
     entered, go, calls = asyncio.Event(), asyncio.Event(), []
 

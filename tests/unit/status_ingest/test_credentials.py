@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from status_ingest.domain.credentials import Verdict, verify
+from gateways.evolution.webhook_address import number_secret
+from status_ingest.domain.credentials import Sender, Verdict, recognise, verify
 
 NOW = datetime(2025, 6, 2, 12, 0, tzinfo=UTC)
 TOKENS = ("the-current-ingest-token", "the-previous-ingest-token")
@@ -71,3 +72,37 @@ def test_anything_else_is_refused_without_an_error(presented: list[str]) -> None
 @given(st.from_regex(r"[A-Za-z0-9_=-]{0,20}\.[A-Za-z0-9_=-]{0,20}\.[A-Za-z0-9_=-]{0,20}", fullmatch=True))
 def test_what_only_looks_like_a_signed_token_is_refused(credential: str) -> None:
     assert verify([credential], TOKENS, now=NOW) is Verdict.REFUSED
+
+
+@pytest.mark.parametrize("token", TOKENS)
+def test_a_numbers_secret_speaks_for_that_number_only(token: str) -> None:
+    secret = number_secret(token, "loja")
+    own = Sender(verdict=Verdict.ACCEPTED, number="loja")
+    assert recognise(["loja", secret], [], TOKENS, now=NOW) == own
+    assert recognise(["loja"], ["", secret], TOKENS, now=NOW) == own
+    assert (
+        recognise(["loja", "x"], [signed(claims(expired_for=timedelta(minutes=30)), key=secret)], TOKENS, now=NOW)
+        == own
+    )
+    assert recognise(["shop", secret], [secret], TOKENS, now=NOW) == Sender(verdict=Verdict.REFUSED)
+    assert recognise([secret], [], TOKENS, now=NOW) == Sender(verdict=Verdict.REFUSED)
+
+
+def test_the_shared_token_speaks_for_all_wherever_it_stands() -> None:
+    shared = Sender(verdict=Verdict.ACCEPTED)
+    assert recognise([TOKENS[0], "messages-update"], [], TOKENS, now=NOW) == shared
+    assert recognise(["loja", number_secret(TOKENS[0], "loja")], [TOKENS[1]], TOKENS, now=NOW) == shared
+    assert recognise(["loja", TOKENS[0]], [], TOKENS, now=NOW) == Sender(verdict=Verdict.REFUSED)
+
+
+def test_case_4_what_a_numbers_secret_signed_long_ago_is_expired_and_what_another_signed_refused() -> None:
+    old = claims(expired_for=timedelta(hours=3))
+    expired = recognise(["loja"], [signed(old, key=number_secret(TOKENS[0], "loja"))], TOKENS, now=NOW)
+    assert expired == Sender(verdict=Verdict.EXPIRED, number="loja")
+    other = recognise(["loja"], [signed(old, key=number_secret(TOKENS[0], "shop"))], TOKENS, now=NOW)
+    assert other == Sender(verdict=Verdict.REFUSED)
+
+
+@given(st.lists(st.text(max_size=40), max_size=4), st.lists(st.text(max_size=40), max_size=2))
+def test_any_other_address_is_refused_without_an_error(address: list[str], in_headers: list[str]) -> None:
+    assert recognise(address, in_headers, TOKENS, now=NOW) == Sender(verdict=Verdict.REFUSED)

@@ -1,10 +1,11 @@
-"""The command line every service has: `serve` (default), `migrate`, `draft` (a new migration) and `check`."""
+"""The command line every service has: `serve` (default), `migrate`, `draft` (a new migration), `check`, its own."""
 
 import argparse
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
 import uvloop
 
@@ -21,6 +22,8 @@ class Commands:
     service: str
     serve: Callable[[], Awaitable[int]]
     migrations: Migrations
+    further: Mapping[str, Callable[[Sequence[str]], Awaitable[int]]] = field(default_factory=dict)
+    """Commands of one service only, by name; they are given the rest of the command line."""
 
     async def migrate(self) -> int:
         """Create role and schema if an administrator's address is given, then migrate as the service's own role."""
@@ -44,13 +47,18 @@ class Commands:
 
 def main(commands: Commands) -> int:
     """Parse `sys.argv` and run."""
-    parser = argparse.ArgumentParser(prog=commands.service)
-    parser.add_argument("command", nargs="?", default="serve", choices=("serve", "migrate", "draft", "check"))
-    chosen = parser.parse_args().command
     work = {"serve": commands.serve, "migrate": commands.migrate, "draft": commands.draft, "check": commands.check}
+    parser = argparse.ArgumentParser(prog=commands.service)
+    parser.add_argument("command", nargs="?", default="serve", choices=(*work, *commands.further))
+    parser.add_argument("arguments", nargs="*", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.command in commands.further:
+        work[given.command] = partial(commands.further[given.command], given.arguments)
+    elif given.arguments:
+        parser.error(f"{given.command} takes no arguments")
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(_awaited(work[chosen]))
+            return runner.run(_awaited(work[given.command]))
     except SettingsError as error:
         sys.stderr.write(f"{commands.service}: {error}\n")
         return 2

@@ -10,7 +10,10 @@ logger = get_logger(__name__)
 
 
 class Loop:
-    """Runs `step` again at once while it returns True (there is more), else after `interval_seconds` or a `wake`."""
+    """Runs `step` again at once while it returns True (there is more), else after `interval_seconds` or a `wake`.
+
+    After a wake it waits `linger_seconds` for company, where a step costs about the same for one as for many.
+    """
 
     def __init__(
         self,
@@ -19,9 +22,11 @@ class Loop:
         *,
         interval_seconds: float,
         failure_pause_seconds: float = 1.0,
+        linger_seconds: float = 0.0,
     ) -> None:
         self.name = name
         self._step, self._interval, self._failure_pause = step, interval_seconds, failure_pause_seconds
+        self._linger = linger_seconds
         self._woken = asyncio.Event()
         self._stopping = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -52,6 +57,8 @@ class Loop:
         try:
             if not await self._step():
                 await _wait(self._woken, self._interval)
+                if self._linger and self._woken.is_set():
+                    await _wait(self._stopping, self._linger)
             return True
         except UnavailableError as error:
             logger.warning("loop_step_unavailable", loop=self.name, reason=str(error))

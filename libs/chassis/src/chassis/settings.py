@@ -66,7 +66,7 @@ class ServiceSettings(BaseSettings):
     @field_validator("broker_url", mode="after")
     @classmethod
     def _broker_scheme(cls, value: SecretStr) -> SecretStr:
-        return _require_scheme(value, _BROKER_SCHEMES, expected="amqp://user@host/vhost")
+        return require_broker_url(value)
 
     @field_validator("log_level", mode="before")
     @classmethod
@@ -86,6 +86,11 @@ class ServiceSettings(BaseSettings):
         if value is not None:
             _refuse_unreadable(Pepper, value)
         return value
+
+
+def require_broker_url(value: SecretStr) -> SecretStr:
+    """For a field's validator: raises `ValueError` unless it is the address of a RabbitMQ."""
+    return _require_scheme(value, _BROKER_SCHEMES, expected="amqp://user@host/vhost")
 
 
 def _require_scheme(value: SecretStr, schemes: frozenset[str], *, expected: str) -> SecretStr:

@@ -1,8 +1,9 @@
 """What the api reads from its environment."""
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 
 from chassis.settings import ServiceSettings
+from gateways.evolution.webhook_address import split_shared_url
 
 
 class Settings(ServiceSettings):
@@ -11,7 +12,8 @@ class Settings(ServiceSettings):
     operator_key: SecretStr
     """Opens /v1/admin."""
     ingest_url: str | None = Field(default=None, max_length=2_048)
-    """Where gateways post their webhooks, credential included; set on a gateway when a number is registered."""
+    """Where gateways post their webhooks, the ingest token at its end. From it each number gets an address of its own,
+    which is set at the gateway when the number is registered, created or connected."""
     gateway_url: str | None = Field(default=None, pattern=r"^https?://", max_length=2_048)
     gateway_api_key: SecretStr | None = None
     """Where numbers of clients are created, and the global key there; without them clients cannot create numbers."""
@@ -25,6 +27,13 @@ class Settings(ServiceSettings):
     forecast_ttl_seconds: float = Field(default=5.0, gt=0, le=60)
     """After this long the dispatcher is asked again how a number's lane is, by the next send over it."""
     question_timeout_seconds: float = Field(default=3.0, gt=0, le=30)
+
+    @field_validator("ingest_url", mode="after")
+    @classmethod
+    def _has_a_token(cls, value: str | None) -> str | None:
+        if value is not None:
+            split_shared_url(value)
+        return value
 
     @property
     def opt_in_enabled(self) -> bool:

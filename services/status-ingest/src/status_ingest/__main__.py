@@ -1,4 +1,4 @@
-"""The command line of status-ingest: `python -m status_ingest [serve|migrate|draft|check]`."""
+"""The command line of status-ingest: `python -m status_ingest [serve|migrate|draft|check|address INSTANCE…]`."""
 
 import sys
 from pathlib import Path
@@ -6,9 +6,10 @@ from pathlib import Path
 from chassis.command_line import Commands, main
 from chassis.migrations import Migrations
 from contracts.registry import STATUS_INGEST
-from status_ingest.app import serve
+from status_ingest.app import serve, tell_addresses
 from status_ingest.tables import metadata
 
 if __name__ == "__main__":
     migrations = Migrations(metadata=metadata, package=Path(__file__).parent)
-    sys.exit(main(Commands(service=STATUS_INGEST, serve=serve, migrations=migrations)))
+    further = {"address": tell_addresses}
+    sys.exit(main(Commands(service=STATUS_INGEST, serve=serve, migrations=migrations, further=further)))

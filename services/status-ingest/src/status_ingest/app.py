@@ -1,17 +1,25 @@
 """Puts status-ingest together: the only place that reads its settings."""
 
-from datetime import UTC, datetime, timedelta
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
 
+from pydantic import SecretStr
+
+from chassis.clock import utc_now
+from chassis.feed import Feed
 from chassis.foundation import Foundation
 from chassis.group_commit import GroupCommit
 from chassis.topology import Topology
+from chassis.web import add_shortcut
 from contracts.ids import uuid7
 from contracts.registry import STATUS_INGEST, decode
 from contracts.topology import DEAD, DEAD_LETTERS, EXCHANGES, QUEUES
+from gateways.evolution.webhook_address import own_path
 from status_ingest.jobs import interpretation, retention
-from status_ingest.routes import RAW_PATHS, ingest_router
+from status_ingest.routes import RAW_PATHS, WebhookDoor
 from status_ingest.settings import Settings
-from status_ingest.subscribers import subscribe
+from status_ingest.subscribers import gateway_feed, subscribe
 from status_ingest.tables import outbox
 from status_ingest.usecases.forget_old import ForgetOld, Retention
 from status_ingest.usecases.interpret_events import InterpretEvents
@@ -39,10 +47,27 @@ async def serve() -> int:
         interval_seconds=settings.interpret_interval_seconds,
     )
     keep = KeepEvent(commits=arrivals, key_ring=key_ring, new_id=uuid7, kept=interpreting.wake)
-    foundation.app.include_router(ingest_router(keep, tokens=settings.tokens(), clock=lambda: datetime.now(UTC)))
+    add_shortcut(foundation.app, WebhookDoor, keep=keep, tokens=settings.tokens(), clock=utc_now)
     subscribe(foundation.broker, keys)
+    feeds = [] if settings.gateway_amqp_url is None else [_feed(settings, settings.gateway_amqp_url, keep)]
     forgetting = retention(ForgetOld(database=database, retention=_retention(settings)))
-    return await foundation.run(forgetting, interpreting, keys, arrivals)
+    return await foundation.run(forgetting, interpreting, keys, arrivals, *feeds)
+
+
+async def tell_addresses(instances: Sequence[str]) -> int:
+    """Print the path each number's webhooks may be posted to, one a line; 2 if one is no name of a number."""
+    token = Settings.load().tokens()[0]
+    try:
+        paths = [own_path(token, instance) for instance in instances]
+    except ValueError as error:
+        sys.stderr.write(f"{STATUS_INGEST}: {error}\n")
+        return 2
+    sys.stdout.writelines(f"{path}\n" for path in paths)
+    return 0
+
+
+def _feed(settings: Settings, url: SecretStr, keep: KeepEvent) -> Feed:
+    return gateway_feed(url.get_secret_value(), keep, queue=settings.gateway_amqp_queue, exchanges=settings.exchanges())
 
 
 def _retention(settings: Settings) -> Retention:

@@ -29,20 +29,29 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from chassis.database import Transaction
+from chassis.outbox import Closing
 from contracts.values import MessageRef
 from gateways.port import ReceiptStatus
 from status_ingest.domain.arrivals import Arrival
 from status_ingest.domain.findings import HeardReceipt, MessageKey, RawEvent, ReceiptKey
 from status_ingest.tables import correlations, quarantine, raw_events, receipts
 
+KEEP = Closing(
+    "INSERT INTO status_ingest.raw_events (id, event, instance, sealed)"
+    " SELECT * FROM unnest(:ids, :events, :instances, :seals)",
+    {"ids": ARRAY(Uuid), "events": ARRAY(Text), "instances": ARRAY(Text), "seals": ARRAY(Text)},
+)
 
-async def insert_raw_events(tx: Transaction, arrivals: Sequence[Arrival]) -> None:
-    """Keep events for interpretation."""
-    rows = [
-        {"id": arrival.id, "event": arrival.event, "instance": arrival.instance, "sealed": arrival.sealed}
-        for arrival in arrivals
-    ]
-    await tx.execute(insert(raw_events), rows)
+
+def insert_raw_events(tx: Transaction, arrivals: Sequence[Arrival]) -> None:
+    """Keep events for interpretation, at the end of `tx`: where nothing else is to be done, in one round trip."""
+    rows = {
+        "ids": [arrival.id for arrival in arrivals],
+        "events": [arrival.event for arrival in arrivals],
+        "instances": [arrival.instance for arrival in arrivals],
+        "seals": [arrival.sealed for arrival in arrivals],
+    }
+    tx.close_with(KEEP, rows)
 
 
 async def insert_faulty(tx: Transaction, arrivals: Sequence[Arrival]) -> None:

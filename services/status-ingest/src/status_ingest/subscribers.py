@@ -1,12 +1,20 @@
-"""What status-ingest hears from the broker."""
+"""What status-ingest hears from our broker, and from the gateway's own."""
+
+import asyncio
+from collections.abc import Sequence
 
 from chassis.broker import Broker
 from chassis.deliveries import Heard
+from chassis.feed import Feed, Source
 from chassis.group_commit import GroupCommit
 from contracts.facts import MessageDispatched
 from contracts.topology import STATUS_INGEST_MESSAGES
+from gateways.evolution.events import ROUTING_KEYS
+from status_ingest.usecases.keep_event import BODY_BYTES_MAX, KeepEvent
+from status_ingest.usecases.read_body import read_body
 
 PREFETCH = 100
+FEED_PREFETCH = 100
 
 
 def subscribe(broker: Broker, keys: GroupCommit[MessageDispatched, None]) -> None:
@@ -17,3 +25,21 @@ def subscribe(broker: Broker, keys: GroupCommit[MessageDispatched, None]) -> Non
             await keys.submit(heard.statement)
 
     broker.hear(STATUS_INGEST_MESSAGES, on_message, prefetch=PREFETCH)
+
+
+def gateway_feed(url: str, keep: KeepEvent, *, queue: str, exchanges: Sequence[str]) -> Feed:
+    """What the gateway publishes beside its webhooks is kept as a webhook is; what both told counts once.
+
+    The gateway drops what it cannot publish, so nothing may depend on this. Whoever may publish there speaks for every
+    number, like the holder of the shared token.
+    """
+
+    async def keep_all(bodies: Sequence[bytes]) -> None:
+        readings = [read_body(body if len(body) <= BODY_BYTES_MAX else None) for body in bodies]
+        kept = await asyncio.gather(*(keep.keep(reading) for reading in readings), return_exceptions=True)
+        for failure in kept:
+            if failure is not None:
+                raise failure
+
+    source = Source(queue=queue, exchanges=tuple(exchanges), keys=ROUTING_KEYS)
+    return Feed(url, source, keep_all, name="status-ingest:gateway", prefetch=FEED_PREFETCH)

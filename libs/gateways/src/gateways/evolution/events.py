@@ -9,6 +9,11 @@ SUBSCRIBED_EVENTS = (
     "REMOVE_INSTANCE",
 )
 
+ROUTING_KEYS = tuple(name.lower().replace("_", ".") for name in SUBSCRIBED_EVENTS)
+"""The same events as Evolution's own RabbitMQ publisher names them, and the exchange it uses for all its instances."""
+
+GLOBAL_EXCHANGE = "evolution_exchange"
+
 _KNOWN = frozenset(
     {
         "application.startup",

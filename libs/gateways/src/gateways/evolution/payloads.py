@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Mapping
 
 from gateways.evolution.events import canonical_event
+from gateways.evolution.webhook_address import is_instance_name
 
 _DEPTH_MAX = 64
-_INSTANCE = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _REPLACEMENT = "\ufffd"
 # Compared without case, `_` and `-`. `destination` carries our own secret path; a QR code pairs whoever sees it.
@@ -48,7 +48,13 @@ def instance_of(payload: object, *, instance_hint: str | None = None) -> str | N
     """The instance a payload speaks for, else the hint; None unless it is a name we would have given."""
     named = payload.get("instance") if isinstance(payload, Mapping) else None
     name = instance_hint if named is None else named
-    return name if isinstance(name, str) and _INSTANCE.fullmatch(name) else None
+    return name if isinstance(name, str) and is_instance_name(name) else None
+
+
+def speaks_for_another(payload: object, number: str) -> bool:
+    """Whether a payload names an instance, and another one than `number`."""
+    named = payload.get("instance") if isinstance(payload, Mapping) else None
+    return named is not None and named != number
 
 
 def labels_of(payload: object, *, instance_hint: str | None = None) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from chassis.topology import Topology, declare
 from contracts.topology import DEAD, DEAD_LETTERS, EXCHANGES, lane_queue
 from contracts.values import GatewayAccess
 from gateways.evolution.instances import EvolutionInstances, InstanceCallError
+from gateways.evolution.webhook_address import own_url
 from gateways.port import Access
 
 logger = get_logger(__name__)
@@ -34,7 +35,7 @@ class BrokerLanes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvolutionWebhooks:
-    """Points an Evolution instance's webhooks at status-ingest, if its address is configured."""
+    """Points an Evolution instance's webhooks at its own address of status-ingest, if that is configured."""
 
     instances: EvolutionInstances
     ingest_url: str | None
@@ -45,7 +46,7 @@ class EvolutionWebhooks:
             return False
         target = Access(base_url=access.base_url, api_key=access.api_key, instance=instance)
         try:
-            await self.instances.set_webhook(target, url=self.ingest_url)
+            await self.instances.set_webhook(target, url=own_url(self.ingest_url, instance))
         except InstanceCallError as error:
             logger.warning("gateway_webhook_not_set", error=error)
             return False

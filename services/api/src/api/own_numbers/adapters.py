@@ -16,6 +16,7 @@ from gateways.evolution.instances import (
     InstanceTimeoutError,
 )
 from gateways.evolution.pairing import Pairing as EvolutionPairing
+from gateways.evolution.webhook_address import own_url
 from gateways.port import Access
 
 logger = get_logger(__name__)
@@ -25,7 +26,8 @@ logger = get_logger(__name__)
 class EvolutionNumbers:
     """`home` is the platform's own gateway with its global key, where instances are created.
 
-    `quick` asks, `patient` changes: pairing takes Evolution some seconds.
+    `quick` asks, `patient` changes: pairing takes Evolution some seconds. `ingest_url` is the shared address of
+    status-ingest; each number's webhooks go to its own.
     """
 
     quick: EvolutionInstances
@@ -102,7 +104,7 @@ class EvolutionNumbers:
         if self.ingest_url is None:
             return
         async with _translated():
-            await self.quick.set_webhook(_target(instance, access), url=self.ingest_url)
+            await self.quick.set_webhook(_target(instance, access), url=own_url(self.ingest_url, instance))
 
 
 @asynccontextmanager

@@ -21,6 +21,7 @@ class Fault(StrEnum):
     NOT_JSON = "not_json"
     TOO_LARGE = "too_large"
     CREDENTIAL_EXPIRED = "credential_expired"
+    FOREIGN_INSTANCE = "foreign_instance"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,15 @@
-"""Recognises the gateway by a shared token, or by the short-lived signed one it makes from it."""
+"""Recognises the gateway by a shared token, by one number's secret, or by what it signs with either."""
 
 import base64
 import binascii
 import hmac
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+
+from gateways.evolution.webhook_address import is_instance_name, number_secret
 
 LEEWAY = timedelta(hours=1)
 """Evolution signs once, valid for 10 minutes, and then retries the same request for about 25 minutes."""
@@ -20,6 +23,27 @@ class Verdict(StrEnum):
     ACCEPTED = "accepted"
     EXPIRED = "expired"
     REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sender:
+    """What a post's credential is worth, and the one number it may speak for; None for the shared token, for all."""
+
+    verdict: Verdict
+    number: str | None = None
+
+
+def recognise(address: Sequence[str], in_headers: Sequence[str], tokens: Sequence[str], *, now: datetime) -> Sender:
+    """`address` is what follows `/webhooks/evolution`: `{token}…` or `{number}/{secret}…`; each may be in a header."""
+    first, second = (*address[:2], "", "")[:2]
+    shared = verify([first, *in_headers], tokens, now=now)
+    if shared is Verdict.ACCEPTED or not is_instance_name(first):
+        return Sender(verdict=shared)
+    secrets = [number_secret(token, first) for token in tokens]
+    own = verify([second, *in_headers], secrets, now=now)
+    if own is Verdict.REFUSED:
+        return Sender(verdict=shared)
+    return Sender(verdict=own, number=first)
 
 
 def verify(presented: Sequence[str], tokens: Sequence[str], *, now: datetime) -> Verdict:

@@ -4,11 +4,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from prometheus_client import Counter
+
 from chassis.database import Transaction
 from chassis.group_commit import GroupCommit
 from chassis.seal import KeyRing
+from chassis.telemetry.metrics import registry
 from status_ingest import store
 from status_ingest.domain.arrivals import Arrival, Reading
+
+BODY_BYTES_MAX = 1024 * 1024
+
+events_total = Counter(
+    "pilot_status_ingest_events_total", "Events by what became of them.", ["event", "result"], registry=registry
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +43,7 @@ class KeepEvent:
                 fault=reading.fault,
             )
         )
+        events_total.labels(event=reading.event, result=reading.fault or "kept").inc()
         self.kept()
 
 
@@ -41,8 +51,8 @@ async def store_arrivals(tx: Transaction, arrivals: Sequence[Arrival]) -> Sequen
     """The write of the group commit: interpretable events to one table, the others to quarantine."""
     sound = [arrival for arrival in arrivals if arrival.fault is None]
     faulty = [arrival for arrival in arrivals if arrival.fault is not None]
-    if sound:
-        await store.insert_raw_events(tx, sound)
     if faulty:
         await store.insert_faulty(tx, faulty)
+    if sound:
+        store.insert_raw_events(tx, sound)
     return [None] * len(arrivals)
