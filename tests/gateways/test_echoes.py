@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 import pytest
 
 from gateways.evolution.webhooks import translate
-from gateways.port import Echo, Ignored, Observation, Unreadable
+from gateways.port import Alias, Echo, Ignored, Observation, Unreadable
 
 PHONE_JID = "5547991234567@s.whatsapp.net"
 
 
 def single(payload: object) -> Observation:
-    observations = translate(payload)
+    observations = [one for one in translate(payload) if not isinstance(one, Alias)]
     assert len(observations) == 1
     return observations[0]
 
@@ -76,6 +76,7 @@ def test_case_12_case_21_only_phones_become_recipients(key: Mapping[str, object]
     echo = single(sent({"conversation": "ola"}, key))
     assert isinstance(echo, Echo)
     assert echo.recipient == recipient
+    assert echo.lid == ("100000000000001" if "@lid" in str(key["remoteJid"]) else None)
     assert "5547991234567" not in repr(echo)
     assert "ola" not in repr(echo)
 
@@ -104,3 +105,9 @@ def test_case_05_case_08j_the_time_of_an_echo_is_whatsapps(value: object, epoch:
 def test_an_echo_without_key_is_unreadable_and_an_inbound_one_ignored() -> None:
     assert single({"event": "send.message", "instance": "shop", "data": {}}) == Unreadable(reason="key_missing")
     assert single(sent({"conversation": "x"}, {"fromMe": False})) == Ignored(reason="not_from_me")
+
+
+def test_case_12_an_echo_that_names_a_person_both_ways_says_so() -> None:
+    key = {"remoteJid": "100000000000001@lid", "remoteJidAlt": PHONE_JID}
+    observations = translate(sent({"conversation": "ola"}, key))
+    assert observations[1:] == (Alias(instance="shop", lid="100000000000001", phone="5547991234567"),)

@@ -27,10 +27,13 @@ from contracts.statement import Statement
 from contracts.values import Category, Environment, MessageRef
 from status_ingest.routes import RAW_PATHS, WebhookDoor
 from status_ingest.tables import metadata, outbox
+from status_ingest.usecases.adopt_receipts import AdoptReceipts
 from status_ingest.usecases.forget_old import ForgetOld
 from status_ingest.usecases.interpret_events import InterpretEvents
 from status_ingest.usecases.keep_event import KeepEvent, store_arrivals
-from status_ingest.usecases.learn_keys import learn_keys
+from status_ingest.usecases.learn_keys import Named, learn_keys
+from status_ingest.usecases.settle_connections import SettleConnections
+from status_ingest.usecases.watch_silence import WatchSilence
 
 TOKEN, NEXT_TOKEN = "an-ingest-token-for-tests", "the-next-ingest-token"
 KEY_RING = KeyRing.parse("k1:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=")
@@ -64,8 +67,11 @@ class Service:
     keep: KeepEvent
     client: httpx.AsyncClient
     interpreter: InterpretEvents
-    keys: GroupCommit[MessageDispatched, None]
+    keys: GroupCommit[Named, None]
     forget: ForgetOld
+    adopt: AdoptReceipts
+    settle: SettleConnections
+    silence: WatchSilence
     woken: list[bool] = field(default_factory=list)
 
     async def post(self, payload: object, *, path: str = f"/webhooks/evolution/{TOKEN}") -> httpx.Response:
@@ -83,6 +89,15 @@ class Service:
         async with self.database.transaction() as tx:
             return (await tx.execute(text(query), parameters)).all()
 
+    async def arrived(self, payload: object, *, seconds: float) -> None:
+        """A post that was received `seconds` from now, as far as the database remembers."""
+        await self.post(payload)
+        await self.rows(
+            "UPDATE status_ingest.raw_events SET received_at = clock_timestamp() + make_interval(secs => :seconds)"
+            " WHERE id = (SELECT id FROM status_ingest.raw_events ORDER BY id DESC LIMIT 1) RETURNING 1",
+            seconds=seconds,
+        )
+
     async def said(self, kind: type[Said]) -> list[Said]:
         """Everything of one kind in the outbox, in the order of its saying."""
         rows = await self.rows(
@@ -91,9 +106,9 @@ class Service:
         return [statement for row in rows if isinstance(statement := decode(row.type, row.body), kind)]
 
 
-async def replica(url: str, stack: AsyncExitStack) -> Service:
+async def replica(url: str, stack: AsyncExitStack, *, pool_size: int = 5) -> Service:
     """Build the service's parts as its app does, without loops and broker."""
-    database = Database(url, outbox=outbox, pool_size=5, name="test")
+    database = Database(url, outbox=outbox, pool_size=pool_size, name="test")
     stack.push_async_callback(database.stop)
     arrivals = GroupCommit(database, store_arrivals)
     keys = GroupCommit(database, learn_keys)
@@ -112,6 +127,9 @@ async def replica(url: str, stack: AsyncExitStack) -> Service:
         interpreter=InterpretEvents(database=database, key_ring=KEY_RING, pepper=PEPPER),
         keys=keys,
         forget=ForgetOld(database=database),
+        adopt=AdoptReceipts(database=database),
+        settle=SettleConnections(database=database),
+        silence=WatchSilence(database=database),
         woken=woken,
     )
 

@@ -1,19 +1,23 @@
 """Receipts meet their message in whatever order, and count once however often they come."""
 
 import asyncio
+import contextlib
 import itertools
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from contracts.facts import EchoObserved, NumberConnectionChanged, ReceiptRecorded
+from contracts.facts import EchoObserved, ReceiptRecorded
 from contracts.matching import RECIPIENT_PURPOSE, TEXT_PURPOSE, text_key
 from contracts.status import Status
-from contracts.values import ConnectionState
 from gateways.port import ReceiptStatus
 from gateways.recipients import recipient_key
 from status_ingest import store
+from status_ingest.domain import findings
 from status_ingest.domain.findings import HeardReceipt, MessageKey, ReceiptKey
+from status_ingest.usecases import learn_keys as learning
+from status_ingest.usecases import tell_findings
 from status_ingest.usecases.learn_keys import learn_keys
 
 from .conftest import PEPPER, Service, dispatched, reference, update
@@ -197,19 +201,6 @@ async def test_case_5_our_clock_dates_a_receipt_and_not_the_gateways(service: Se
     assert fact.occurred_at == row.received_at
 
 
-async def test_connection_changes_are_told(service: Service) -> None:
-    for state in ("connecting", "open", "close"):
-        data = {"instance": "loja", "state": state, "statusReason": 401 if state == "close" else 200}
-        await service.post({"event": "connection.update", "instance": "loja", "data": data})
-    await service.interpret()
-    said = [(fact.instance, fact.state, fact.reason) for fact in await service.said(NumberConnectionChanged)]
-    assert said == [
-        ("loja", ConnectionState.CONNECTING, None),
-        ("loja", ConnectionState.OPEN, None),
-        ("loja", ConnectionState.CLOSE, "401"),
-    ]
-
-
 async def test_a_restart_between_edge_and_interpretation_loses_nothing(service: Service, second: Service) -> None:
     """The first replica dies in the middle of its transaction; the event is there for the next one."""
     await service.keys.submit(dispatched(reference(), "K8"))
@@ -239,3 +230,68 @@ async def test_receipts_are_told_of_the_round_whose_key_they_are_about(service: 
     await service.interpret()
     said = {(fact.ref.round, fact.status) for fact in await service.said(ReceiptRecorded)}
     assert said == {(2, Status.SENT), (1, Status.READ), (2, Status.DELIVERED)}
+
+
+@pytest.mark.parametrize("key_first", [True, False])
+async def test_case_49_what_was_marked_as_seen_and_then_failed_is_told_by_the_next_try(
+    service: Service, second: Service, monkeypatch: pytest.MonkeyPatch, key_first: bool
+) -> None:
+    """The report is written, then its fact cannot be made: neither may stay without the other."""
+    make, failures = findings.receipt_fact, [True, True]
+
+    def fail_at_first(*known: Any) -> ReceiptRecorded:
+        if failures:
+            failures.pop()
+            raise RuntimeError("after the mark")
+        return make(*known)
+
+    monkeypatch.setattr(tell_findings, "receipt_fact", fail_at_first)
+    monkeypatch.setattr(learning, "receipt_fact", fail_at_first)
+    fact = dispatched(reference(), "K1")
+    if key_first:
+        await service.keys.submit(fact)
+    await service.post(update("K1", "READ"))
+    for _ in failures * 2:
+        if key_first:
+            with contextlib.suppress(RuntimeError):
+                await service.interpreter.interpret(limit=10)
+        else:
+            await service.interpret()
+            with contextlib.suppress(RuntimeError):
+                await second.keys.submit(fact)
+    assert failures == []
+    assert [told.status for told in await service.said(ReceiptRecorded)] == [Status.READ]
+    assert await service.rows("SELECT 1 FROM status_ingest.quarantine") == []
+
+
+async def test_case_49_case_08l_two_replicas_keep_two_instances_with_one_key_apart(
+    service: Service, second: Service
+) -> None:
+    refs = {instance: reference(instance) for instance in ("loja", "outra")}
+    for ref in refs.values():
+        await service.keys.submit(dispatched(ref, "K1"))
+    posts = [
+        replica.post(update("K1", status, instance=instance, date_time=f"2025-06-02T09:00:{number:02d}.000Z"))
+        for number in range(10)
+        for instance, status in (("loja", "DELIVERY_ACK"), ("outra", "SERVER_ACK"), ("outra", "DELIVERY_ACK"))
+        for replica in (service, second)
+    ]
+    async with asyncio.timeout(30):
+        await asyncio.gather(*posts)
+        await asyncio.gather(*(each.interpreter.interpret(limit=8) for _ in range(5) for each in (service, second)))
+        await service.interpret()
+    said = sorted((fact.ref.instance, fact.status) for fact in await service.said(ReceiptRecorded))
+    assert said == [("loja", Status.DELIVERED), ("outra", Status.DELIVERED), ("outra", Status.SENT)]
+    assert {fact.ref for fact in await service.said(ReceiptRecorded)} == set(refs.values())
+
+
+async def test_case_49_a_poison_entry_of_an_array_spoils_none_of_its_siblings(service: Service) -> None:
+    items: list[object] = []
+    for number in range(5):
+        await service.keys.submit(dispatched(reference(), f"K{number}"))
+        items += [{"keyId": f"K{number}", "status": 4}, [None, "x", {"messageId": "c1"}, {"keyId": 7}][number % 4]]
+    await service.post({"event": "messages.update", "instance": "loja", "data": items})
+    await service.interpret()
+    assert sorted(fact.key_id for fact in await service.said(ReceiptRecorded)) == [f"K{number}" for number in range(5)]
+    (row,) = await service.rows("SELECT reason FROM status_ingest.quarantine")
+    assert row.reason == "data_not_an_object"

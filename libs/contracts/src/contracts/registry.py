@@ -28,7 +28,7 @@ ENTRIES = (
     Entry(facts.MessageAccepted, (API,), (DISPATCHER, RECONCILER)),
     Entry(facts.MessageDispatched, (DISPATCHER,), (API, STATUS_INGEST, RECONCILER)),
     Entry(facts.MessageDeferred, (DISPATCHER,), (API, RECONCILER)),
-    Entry(facts.MessageUncertain, (DISPATCHER,), (API, RECONCILER)),
+    Entry(facts.MessageUncertain, (DISPATCHER,), (API, STATUS_INGEST, RECONCILER)),
     Entry(facts.MessageDispatchFailed, (DISPATCHER,), (API, RECONCILER)),
     Entry(facts.MessageDispatchCanceled, (DISPATCHER,), (API, RECONCILER)),
     Entry(facts.MessageStatusChanged, (API,), (NOTIFIER, RECONCILER)),

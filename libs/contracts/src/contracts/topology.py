@@ -50,7 +50,7 @@ DISPATCHER_NUMBERS = _facts("dispatcher.numbers", "number.configured", "number.r
 DISPATCHER_ECHOES = _facts("dispatcher.echoes", "echo.observed")
 DISPATCHER_RECEIPTS = _facts("dispatcher.receipts", "receipt.recorded")
 DISPATCHER_COMMANDS = Queue("dispatcher.commands", (Binding(COMMANDS, "dispatcher"),))
-STATUS_INGEST_MESSAGES = _facts("status-ingest.messages", "message.dispatched")
+STATUS_INGEST_MESSAGES = _facts("status-ingest.messages", "message.dispatched", "message.uncertain")
 NOTIFIER_MESSAGES = _facts("notifier.messages", "message.status_changed")
 NOTIFIER_NUMBERS = _facts(
     "notifier.numbers",

@@ -123,9 +123,9 @@ class ReceiptStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """A progress report for one WhatsApp message of one instance."""
+    """A progress report for one WhatsApp message of one instance; None if the gateway did not say of which."""
 
-    instance: str
+    instance: str | None
     key_id: str
     status: ReceiptStatus
 
@@ -134,7 +134,8 @@ class Receipt:
 class Echo:
     """Proof that an instance handed a message to WhatsApp: who it went to and what it said (clear, never logged).
 
-    `text` is comparable with `contracts.matching.text_of`; None for a file without a caption.
+    `text` is comparable with `contracts.matching.text_of`; None for a file without a caption. `lid` is WhatsApp's
+    private name for the recipient, never a phone number.
     """
 
     instance: str
@@ -142,6 +143,16 @@ class Echo:
     recipient: str | None = field(repr=False)
     text: str | None = field(repr=False)
     sent_at: datetime | None = None
+    lid: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alias:
+    """A gateway named one person both ways: by `lid` and by `phone` (clear, never logged)."""
+
+    instance: str
+    lid: str = field(repr=False)
+    phone: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +178,7 @@ class Unreadable:
     reason: str
 
 
-Observation = Receipt | Echo | ConnectionChange | Ignored | Unreadable
+Observation = Receipt | Echo | Alias | ConnectionChange | Ignored | Unreadable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,15 +16,18 @@ from contracts.ids import uuid7
 from contracts.registry import STATUS_INGEST, decode
 from contracts.topology import DEAD, DEAD_LETTERS, EXCHANGES, QUEUES
 from gateways.evolution.webhook_address import own_path
-from status_ingest.jobs import interpretation, retention
+from status_ingest.jobs import adoption, interpretation, retention, settling, watching
 from status_ingest.routes import RAW_PATHS, WebhookDoor
 from status_ingest.settings import Settings
 from status_ingest.subscribers import gateway_feed, subscribe
 from status_ingest.tables import outbox
+from status_ingest.usecases.adopt_receipts import AdoptReceipts
 from status_ingest.usecases.forget_old import ForgetOld, Retention
 from status_ingest.usecases.interpret_events import InterpretEvents
 from status_ingest.usecases.keep_event import KeepEvent, store_arrivals
 from status_ingest.usecases.learn_keys import learn_keys
+from status_ingest.usecases.settle_connections import SettleConnections
+from status_ingest.usecases.watch_silence import WatchSilence
 
 
 async def serve() -> int:
@@ -51,7 +54,9 @@ async def serve() -> int:
     subscribe(foundation.broker, keys)
     feeds = [] if settings.gateway_amqp_url is None else [_feed(settings, settings.gateway_amqp_url, keep)]
     forgetting = retention(ForgetOld(database=database, retention=_retention(settings)))
-    return await foundation.run(forgetting, interpreting, keys, arrivals, *feeds)
+    numbers = settling(SettleConnections(database=database)), watching(WatchSilence(database=database))
+    adopting = adoption(AdoptReceipts(database=database))
+    return await foundation.run(forgetting, *numbers, adopting, interpreting, keys, arrivals, *feeds)
 
 
 async def tell_addresses(instances: Sequence[str]) -> int:

@@ -7,21 +7,22 @@ from chassis.broker import Broker
 from chassis.deliveries import Heard
 from chassis.feed import Feed, Source
 from chassis.group_commit import GroupCommit
-from contracts.facts import MessageDispatched
+from contracts.facts import MessageDispatched, MessageUncertain
 from contracts.topology import STATUS_INGEST_MESSAGES
 from gateways.evolution.events import ROUTING_KEYS
 from status_ingest.usecases.keep_event import BODY_BYTES_MAX, KeepEvent
+from status_ingest.usecases.learn_keys import Named
 from status_ingest.usecases.read_body import read_body
 
 PREFETCH = 100
 FEED_PREFETCH = 100
 
 
-def subscribe(broker: Broker, keys: GroupCommit[MessageDispatched, None]) -> None:
-    """A dispatched message tells the key under which receipts will come, or already came."""
+def subscribe(broker: Broker, keys: GroupCommit[Named, None]) -> None:
+    """A message that was or may have been sent tells the key under which receipts will come, or already came."""
 
     async def on_message(heard: Heard) -> None:
-        if isinstance(heard.statement, MessageDispatched):
+        if isinstance(heard.statement, MessageDispatched | MessageUncertain):
             await keys.submit(heard.statement)
 
     broker.hear(STATUS_INGEST_MESSAGES, on_message, prefetch=PREFETCH)

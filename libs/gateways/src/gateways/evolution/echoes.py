@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from gateways.evolution.choices import words_of_buttons, words_of_list
-from gateways.evolution.jids import phone_in
+from gateways.evolution.jids import lid_in, phone_in
 from gateways.evolution.payloads import clean_text
 from gateways.evolution.reply import key_id_of
 from gateways.port import Echo, Ignored, Unreadable
@@ -38,6 +38,7 @@ def read_echo(instance: str, data: Mapping[str, object]) -> Echo | Ignored | Unr
         recipient=phone_in(key, data),
         text=text_of(data.get("message")),
         sent_at=moment_of(data.get("messageTimestamp")),
+        lid=lid_in(key, data),
     )
 
 

@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from gateways.evolution.echoes import read_echo
 from gateways.evolution.events import canonical_event
+from gateways.evolution.jids import lid_in, phone_in, phone_of
 from gateways.evolution.payloads import instance_of
 from gateways.evolution.reply import is_key_id
 from gateways.evolution.statuses import EvolutionStatus, parse_status, receipt_status
-from gateways.port import ConnectionChange, ConnectionState, Ignored, Observation, Receipt, Unreadable
+from gateways.port import Alias, ConnectionChange, ConnectionState, Ignored, Observation, Receipt, Unreadable
 
 ITEMS_MAX = 1_000
 
@@ -34,34 +35,49 @@ def translate(payload: object, *, instance_hint: str | None = None) -> Sequence[
     read = _READERS.get(event)
     if read is None:
         return (Ignored(reason=f"event_{event.replace('.', '_').replace('-', '_')}"),)
-    instance = instance_of(payload, instance_hint=instance_hint)
+    data, own = payload.get("data"), phone_of(payload.get("sender"))
+    instance = instance_of(payload, instance_hint=instance_hint) or instance_of(data)
     if instance is None:
-        return (Unreadable(reason="instance_missing"),)
-    return tuple(read(instance, payload.get("data")))
+        return tuple(_homeless_receipts(data)) if event == "messages.update" else (NOBODYS,)
+    said = tuple(read(instance, data))
+    return (*said, *_aliases(instance, data, own)) if event in _ABOUT_MESSAGES else said
+
+
+def _homeless_receipts(data: object) -> Iterator[Observation]:
+    """The gateway did not say of which number: only the key can tell."""
+    yield from _each(data, lambda item: _receipt(None, item))
 
 
 def _receipts(instance: str, data: object) -> Iterator[Observation]:
-    yield from _each(instance, data, _receipt)
+    yield from _each(data, lambda item: _receipt(instance, item))
 
 
 def _echoes(instance: str, data: object) -> Iterator[Observation]:
-    yield from _each(instance, data, read_echo)
+    yield from _each(data, lambda item: read_echo(instance, item))
 
 
-def _each(
-    instance: str, data: object, read: Callable[[str, Mapping[str, object]], Observation]
-) -> Iterator[Observation]:
+def _each(data: object, read: Callable[[Mapping[str, object]], Observation]) -> Iterator[Observation]:
     """One observation per item: `data` is one object in v2, a list in Baileys' own shape."""
     items = data if isinstance(data, list) else [data]
     if not items:
         yield Ignored(reason="empty")
     for item in items[:ITEMS_MAX]:
-        yield read(instance, item) if isinstance(item, Mapping) else Unreadable(reason="data_not_an_object")
+        yield read(item) if isinstance(item, Mapping) else Unreadable(reason="data_not_an_object")
     if len(items) > ITEMS_MAX:
         yield Unreadable(reason="too_many_items")
 
 
-def _receipt(instance: str, item: Mapping[str, object]) -> Observation:
+def _aliases(instance: str, data: object, own: str | None) -> Iterator[Alias]:
+    """People named both ways; not by the number's `own` phone, which is the sender's and not the chat's."""
+    for item in (data if isinstance(data, list) else [data])[:ITEMS_MAX]:
+        if isinstance(item, Mapping):
+            holders = (item.get("key"), item)
+            lid, phone = lid_in(*holders), phone_in(*holders)
+            if lid is not None and phone is not None and phone != own:
+                yield Alias(instance=instance, lid=lid, phone=phone)
+
+
+def _receipt(instance: str | None, item: Mapping[str, object]) -> Observation:
     key_id = _key_id(item)
     if key_id is None:
         return Unreadable(reason="key_missing")
@@ -74,12 +90,18 @@ def _receipt(instance: str, item: Mapping[str, object]) -> Observation:
     if status is None:
         return Ignored(reason="status_unknown")
     # 2.3.7 fills a missing status with SERVER_ACK; an edit is recognised by the new message it carries.
-    if status is EvolutionStatus.SERVER_ACK and item.get("message") is not None:
+    if status is EvolutionStatus.SERVER_ACK and _carries_a_message(item):
         return Ignored(reason="status_of_an_edit")
     progress = receipt_status(status)
     if progress is None:
         return Ignored(reason=f"status_{status.lower()}")
     return Receipt(instance=instance, key_id=key_id, status=progress)
+
+
+def _carries_a_message(item: Mapping[str, object]) -> bool:
+    update = item.get("update")
+    holders = (item, update) if isinstance(update, Mapping) else (item,)
+    return any(holder.get("message") is not None for holder in holders)
 
 
 def _key_id(item: Mapping[str, object]) -> str | None:
@@ -132,6 +154,8 @@ def _removed(instance: str, _: object) -> Iterator[Observation]:
     yield ConnectionChange(instance=instance, state=ConnectionState.CLOSE, reason="removed")
 
 
+NOBODYS = Unreadable(reason="instance_missing")
+_ABOUT_MESSAGES = frozenset({"messages.update", "send.message"})
 _READERS: Mapping[str, Callable[[str, object], Iterator[Observation]]] = {
     "messages.update": _receipts,
     "send.message": _echoes,
@@ -139,4 +163,5 @@ _READERS: Mapping[str, Callable[[str, object], Iterator[Observation]]] = {
     "status.instance": _connection,
     "logout.instance": _logged_out,
     "remove.instance": _removed,
+    "instance.delete": _removed,
 }

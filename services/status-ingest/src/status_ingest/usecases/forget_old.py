@@ -15,6 +15,11 @@ parked_receipts = Gauge(
     "Receipts whose message is not known yet.",
     registry=registry,
 )
+homeless_receipts = Gauge(
+    "pilot_status_ingest_homeless_receipts",
+    "Of them, those whose event named no instance and whose key no message of ours has, or several have.",
+    registry=registry,
+)
 forgotten_total = Counter(
     "pilot_status_ingest_forgotten_total",
     "Rows deleted at the end of their retention, by kind.",
@@ -51,9 +56,13 @@ class ForgetOld:
             await self._forget("matched_key", store.forget_matched, keep.correlated, now),
             await self._forget("receipt", store.forget_recorded, keep.correlated, now),
             await self._forget("quarantined", store.forget_quarantined, keep.quarantined, now),
+            await self._forget("connection", store.forget_connections, keep.correlated, now),
+            await self._forget("traffic", store.forget_traffic, keep.correlated, now),
+            await self._forget("lid", store.forget_lids, keep.correlated, now),
         ]
         async with self.database.transaction() as tx:
             parked_receipts.set(await store.count_parked(tx))
+            homeless_receipts.set(await store.count_homeless(tx))
         return self.chunk_size in counts
 
     async def _forget(

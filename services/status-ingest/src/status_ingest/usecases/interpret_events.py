@@ -7,7 +7,7 @@ from uuid import UUID
 
 from prometheus_client import Counter
 
-from chassis.database import Database, Transaction, UnavailableError
+from chassis.database import Database, UnavailableError
 from chassis.seal import KeyRing, Pepper, SealError
 from chassis.telemetry.logs import get_logger
 from chassis.telemetry.metrics import registry
@@ -20,10 +20,8 @@ from status_ingest.domain.findings import (
     RawEvent,
     combine,
     findings_of,
-    key_of,
-    keys_of,
-    receipt_fact,
 )
+from status_ingest.usecases.tell_findings import tell_findings
 
 logger = get_logger(__name__)
 
@@ -65,7 +63,7 @@ class InterpretEvents:
             if not events:
                 return 0
             parts = [self._read(event) for event in events]
-            fresh = await _apply(tx, combine(parts))
+            fresh = await tell_findings(tx, combine(parts))
             reasons = {event.id: part.unreadable for event, part in zip(events, parts, strict=True) if part.unreadable}
             if reasons:
                 await store.quarantine_raw_events(tx, reasons)
@@ -99,33 +97,14 @@ class InterpretEvents:
             return Findings(unreadable=NOT_INTERPRETED)
 
 
-async def _apply(tx: Transaction, said: Findings) -> Findings:
-    """Correlate, keep and tell; what of it was new."""
-    keys = keys_of(said)
-    if not keys:
-        tx.emit(*said.connections)
-        return Findings(connections=said.connections)
-    refs = await store.lock_correlations(tx, keys)
-    new_receipts = await store.insert_receipts(tx, said.receipts, known=refs.keys()) if said.receipts else set()
-    new_echoes = await store.mark_echoed(tx, [key_of(echo) for echo in said.echoes]) if said.echoes else set()
-    fresh = Findings(
-        receipts=tuple(receipt for receipt in said.receipts if receipt.key in new_receipts),
-        echoes=tuple(echo for echo in said.echoes if key_of(echo) in new_echoes),
-        connections=said.connections,
-    )
-    known = [receipt for receipt in fresh.receipts if receipt.key.message in refs]
-    tx.emit(*(receipt_fact(refs[receipt.key.message], receipt) for receipt in known))
-    tx.emit(*fresh.echoes, *fresh.connections)
-    return fresh
-
-
 def _count(parts: Sequence[Findings], fresh: Findings) -> None:
-    said = sum(len(part.receipts) + len(part.echoes) for part in parts)
-    new = len(fresh.receipts) + len(fresh.echoes)
+    said = sum(len(part.receipts) + len(part.homeless) + len(part.echoes) for part in parts)
+    new = len(fresh.receipts) + len(fresh.homeless) + len(fresh.echoes)
     counts = {
         "receipt": len(fresh.receipts),
+        "homeless": len(fresh.homeless),
         "echo": len(fresh.echoes),
-        "connection": len(fresh.connections),
+        "connection": sum(len(part.connections) for part in parts),
         "duplicate": said - new,
         "ignored": sum(part.ignored for part in parts),
         "unreadable": sum(1 for part in parts if part.unreadable),
