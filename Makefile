@@ -70,7 +70,7 @@ openapi: setup ## Write services/api/openapi.json anew; refuses an edit that bre
 	@$(BIN)/python -m api.app.documentation.snapshot
 
 .PHONY: bench
-bench: setup ## Measure ours beside references in one run; ARGS name benches (relay wakeup faults claim dispatch accept ingest life)
+bench: setup ## Measure ours beside references in one run; ARGS name benches (relay wakeup faults claim dispatch notify accept ingest life)
 	@$(BIN)/python -m tests.bench $(ARGS)
 
 .PHONY: simulate

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.bench import accept, claim, dispatch, faults, ingest, life, relay, wakeup
+from tests.bench import accept, claim, dispatch, faults, ingest, life, notify, relay, wakeup
 from tests.bench.report import Line, show
 
 from local_stack.backing import open_backing
@@ -17,6 +17,7 @@ BENCHES: Mapping[str, Callable[[Workspace], list[Line]]] = {
     "faults": faults.measure,
     "claim": claim.measure,
     "dispatch": dispatch.measure,
+    "notify": notify.measure,
     "accept": accept.measure,
     "ingest": ingest.measure,
     "life": life.measure,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.bench import accept, claim, dispatch, faults, ingest, life, relay, wakeup
+from tests.bench import accept, claim, dispatch, faults, ingest, life, notify, relay, wakeup
 from tests.bench.report import Line, rate, show
 
 from local_stack.backing import Backing
@@ -63,6 +63,13 @@ def test_a_dispatcher_is_timed_beside_a_bare_loop(backing: Backing) -> None:
 def test_the_edge_is_timed_beside_a_bare_route(backing: Backing) -> None:
     with open_workspace(backing, "bench") as workspace:
         measured = ingest.keep_up(workspace, 20.0, ingest.Size(posts=40, rounds=1, paced_seconds=0.5))
+    assert len(figures(measured)) == 8
+    assert min(figures(measured)) > 0
+
+
+def test_a_notifier_is_timed_beside_a_bare_loop_and_beside_broken_endpoints(backing: Backing) -> None:
+    with open_workspace(backing, "bench") as workspace:
+        measured = notify.measure(workspace, notify.Size(deliveries=20, rounds=1, backlog=50, timed=5))
     assert len(figures(measured)) == 8
     assert min(figures(measured)) > 0
 

@@ -1,7 +1,7 @@
 """Every operator route that changes something, by every role: who is refused, and what the log says of who is not."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -9,10 +9,19 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from chassis.testing.template_database import TestDatabase
+from chassis.testing.virtual_host import VirtualHost
+from chassis.testing.waiting import eventually
+from local_stack.backing import Backing
+from local_stack.services import ServiceProcess
+
+from .notifying import notifying
 from .running import OPERATOR_KEY, Account, RunningApi, code_of
 from .stored import fail
+from .webhook_customer import customer
 
 PHONE = "+5547991234567"
+NOBODY = "http://127.0.0.1:9/token-of-a-customer"
 ADMIN_ONLY = {
     "POST /v1/admin/tenants",
     "PATCH /v1/admin/tenants/{tenant_id}",
@@ -66,6 +75,22 @@ class World:
         assert answer.status_code == 202, answer.text
         await fail(self.api, answer.json()["id"])
         return str(answer.json()["id"])
+
+    async def webhook(self) -> str:
+        return str((await (await customer(self.api)).registered(NOBODY, "*"))["id"])
+
+    async def tried(self) -> str:
+        """Part of a path: a webhook, and a delivery to it that failed and waits."""
+        client = await customer(self.api)
+        webhook = (await client.registered(NOBODY, "*"))["id"]
+        delivery = (await client.ask("POST", f"/{webhook}/test")).json()["deliveryId"]
+
+        async def is_over() -> bool:
+            [found] = (await client.ask("GET", f"/{webhook}/deliveries")).json()["items"]
+            return bool(found["problem"] and found["status"] == "PENDING")
+
+        await eventually(is_over, "an attempt that has ended", timeout_seconds=20)
+        return f"{webhook}/deliveries/{delivery}"
 
     async def profile(self) -> str:
         tenant_id = await self.made("tenants", name="t")
@@ -137,6 +162,13 @@ RECIPES: dict[str, Recipe] = {
         {"approved": True},
     ),
     "POST /v1/admin/messages/{message_id}/reprocess": lambda w: on(w.failed(), "messages/{}/reprocess"),
+    "POST /v1/admin/webhooks/{webhook_id}/deliveries/{delivery_id}/replay": lambda w: on(
+        w.tried(), "webhooks/{}/replay"
+    ),
+    "POST /v1/admin/webhooks/{webhook_id}/replay": lambda w: on(
+        w.webhook(), "webhooks/{}/replay", {"from": "2020-01-01T00:00:00Z", "to": "2039-01-01T00:00:00Z"}
+    ),
+    "POST /v1/admin/webhooks/{webhook_id}/enable": lambda w: on(w.webhook(), "webhooks/{}/enable"),
     "POST /v1/admin/operators": lambda w: to("operators", name="Caio", role="viewer"),
     "PATCH /v1/admin/operators/{operator_id}": lambda w: on(
         w.made("operators", name="Caio", role="viewer"), "operators/{}", {"role": "operator"}
@@ -154,6 +186,15 @@ async def world(running_api: RunningApi, default_number: str) -> World:
         created = await running_api.operator("operators", name=role, role=role)
         keys[role] = (created["id"], created["key"])
     return World(api=running_api, account=await running_api.account(), keys=keys)
+
+
+@pytest.fixture(scope="module")
+async def notifier(
+    backing: Backing, api_database: TestDatabase, vhost: VirtualHost, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[ServiceProcess]:
+    """Whom the api asks about webhooks."""
+    async with notifying(backing, api_database, vhost, tmp_path_factory.mktemp("notifier")) as process:
+        yield process
 
 
 async def call(world: World, route: str, role: str) -> httpx.Response:
@@ -189,7 +230,7 @@ async def test_every_changing_route_has_a_recipe(api: RunningApi) -> None:
 
 @pytest.mark.parametrize("route", RECIPES)
 async def test_each_role_is_refused_where_it_must_be_and_every_change_is_logged_once(
-    world: World, route: str, default_number: str
+    world: World, route: str, default_number: str, notifier: ServiceProcess
 ) -> None:
     """One entry for each change, by its operator, without a phone number or a secret; none for a refusal."""
     needed = "admin" if route in ADMIN_ONLY else "operator"
@@ -208,7 +249,14 @@ async def test_each_role_is_refused_where_it_must_be_and_every_change_is_logged_
         assert answer.json().get("id", entry["target_id"]) == entry["target_id"]
         assert entry["before"] is not None or entry["after"] is not None
         shown = json.dumps([entry["before"], entry["after"]])
-        for secret in (PHONE[1:], "secret-of-gateway", str(answer.json().get("key", PHONE)), "sealed", "hash"):
+        for secret in (
+            PHONE[1:],
+            "secret-of-gateway",
+            str(answer.json().get("key", PHONE)),
+            "sealed",
+            "hash",
+            "token-of",
+        ):
             assert secret not in shown, secret
     await restore_default(world, route, default_number)
 

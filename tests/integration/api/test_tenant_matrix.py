@@ -89,7 +89,7 @@ async def everything_of(victim: Walk) -> str:
     tables = {line.split(":")[0] for line in found}
     assert {"api_keys", "messages", "numbers", "projects", "templates", "template_versions"} <= tables
     webhook = (await victim.call(BY_OPERATION["GET /v1/webhooks/{webhook_id}"])).json()
-    del webhook["lastTriggered"]
+    del webhook["lastTriggered"], webhook["failingSince"]
     return "\n".join([*sorted(set(found)), json.dumps(webhook)])
 
 
@@ -195,7 +195,7 @@ async def _delete(victim: Walk, path: str) -> None:
 def _request(victim: Walk, step: Step, headers: dict[str, str]) -> dict[str, Any]:
     method, path = step.operation.split(" ")
     url, body = victim.path(path), victim.body(step)
-    return {"method": method, "url": url, "params": dict(step.query), "json": body, "headers": headers}
+    return {"method": method, "url": url, "params": victim.query(step), "json": body, "headers": headers}
 
 
 def _leaks(victim: Walk, text: str, *, given: str) -> list[str]:

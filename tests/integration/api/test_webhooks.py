@@ -1,9 +1,7 @@
 """Webhooks over the whole way: client, api, broker, notifier, and the customer's server back."""
 
 import asyncio
-import http.server
 import json
-import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 from uuid import uuid4
@@ -20,30 +18,13 @@ from local_stack.services import ServiceProcess
 
 from .notifying import notifying
 from .running import RunningApi, code_of
-from .webhook_customer import Client, Sink, customer, digest, has_received
+from .webhook_customer import Client, Sink, customer, digest, has_received, opened_sink
 
 
 @pytest.fixture
 def sink() -> Iterator[Sink]:
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
-            opened.received.append(({name.lower(): value for name, value in self.headers.items()}, body))
-            self.send_response(opened.status)
-            self.send_header("content-length", "4")
-            self.end_headers()
-            self.wfile.write(b"okay")
-
-        def log_message(self, *_: object) -> None: ...
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    opened = Sink(url=f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield opened
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with opened_sink() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +50,7 @@ async def test_the_shape_and_the_secret_shown_once(client: Client, sink: Sink) -
     assert set(created) == {
         *("id", "tenantId", "name", "url", "environment", "active", "events", "apiKeys", "lastTriggered"),
         *("whatsappNumberIds", "whatsappInstanceIds", "createdAt", "updatedAt", "secret"),
+        *("disabledReason", "disabledHint", "disabledSince", "failingSince"),
     }
     assert (created["whatsappNumberIds"], created["active"]) == ([client.number_id], True)
     shown = (await client.ask("GET", f"/{created['id']}")).json()
@@ -241,10 +223,12 @@ async def test_mistakes_in_a_change_are_named(client: Client, sink: Sink) -> Non
 async def test_a_silent_notifier_is_a_503_that_says_when_to_try_again(
     client: Client, notifier: ServiceProcess, sink: Sink
 ) -> None:
-    """The last test of this module: it stops the notifier."""
     created = await client.registered(sink.url)
     await asyncio.to_thread(notifier.stop)
-    for method, path in (("GET", ""), ("GET", f"/{created['id']}"), ("GET", f"/{created['id']}/logs")):
-        answer = await client.ask(method, path)
-        assert code_of(answer) == (503, "OWNER_UNAVAILABLE")
-        assert int(answer.headers["retry-after"]) >= 1
+    try:
+        for method, path in (("GET", ""), ("GET", f"/{created['id']}"), ("GET", f"/{created['id']}/logs")):
+            answer = await client.ask(method, path)
+            assert code_of(answer) == (503, "OWNER_UNAVAILABLE")
+            assert int(answer.headers["retry-after"]) >= 1
+    finally:
+        await asyncio.to_thread(notifier.start)

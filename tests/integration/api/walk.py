@@ -9,6 +9,7 @@ from uuid import uuid4
 import httpx
 
 from api.app.documentation.requests import IDS, REQUESTS
+from chassis.testing.waiting import eventually
 
 from .customers import set_state
 from .running import OPERATOR_KEY, RunningApi
@@ -21,6 +22,7 @@ PATH_IDS = {
     **{f"{name}_id": name for name in ("tenant", "plan", "project", "package", "profile", "opt_in", "key", "template")},
     "operator_id": "operator",
     "message_id": "message",
+    "delivery_id": "delivery",
 }
 """Which thing a placeholder of a path stands for."""
 
@@ -98,6 +100,10 @@ CLIENT = (
     Step("PATCH /v1/webhooks/{webhook_id}"),
     Step("GET /v1/webhooks/{webhook_id}/logs"),
     Step("POST /v1/webhooks/{webhook_id}/rotate-secret"),
+    Step("POST /v1/webhooks/{webhook_id}/test", "delivery"),
+    Step("GET /v1/webhooks/{webhook_id}/deliveries", before="attempt"),
+    Step("POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay"),
+    Step("POST /v1/webhooks/{webhook_id}/replay"),
     Step("POST /v1/templates", "template"),
     Step("GET /v1/templates"),
     Step("GET /v1/templates/{reference}"),
@@ -119,12 +125,17 @@ FLEET = (
     Step("POST /v1/admin/numbers/{number_id}/resume"),
     Step("GET /v1/admin/numbers/{number_id}/lane"),
     Step("POST /v1/admin/messages/{message_id}/reprocess", before="failure"),
+    Step("GET /v1/admin/webhooks", query={"tenantId": "tenant"}),
+    Step("GET /v1/admin/webhooks/{webhook_id}"),
+    Step("GET /v1/admin/webhooks/{webhook_id}/deliveries", before="attempt"),
+    Step("POST /v1/admin/webhooks/{webhook_id}/deliveries/{delivery_id}/replay"),
+    Step("POST /v1/admin/webhooks/{webhook_id}/replay"),
+    Step("POST /v1/admin/webhooks/{webhook_id}/enable"),
     Step("GET /v1/admin/audit"),
 )
 PARTING = (
     Step("DELETE /v1/messages/cancel"),
     Step("DELETE /v1/templates/{reference}"),
-    Step("POST /v1/webhooks/{webhook_id}/test"),
     Step("DELETE /v1/webhooks/{webhook_id}"),
     Step("POST /v1/api-keys/regenerate"),
     Step("POST /v1/api-keys", by="tenant key"),
@@ -178,7 +189,7 @@ class Walk:
         return await self.api.client.request(
             method,
             self.path(path),
-            params=dict(step.query),
+            params=self.query(step),
             json=self.body(step),
             headers=self.headers(step, keys if keys is not None else self.keys),
         )
@@ -203,6 +214,10 @@ class Walk:
             text = text.replace(elsewhere, "http://127.0.0.1:9")
         return json.loads(text)
 
+    def query(self, step: Step) -> dict[str, str]:
+        """Its parameters; the name of a thing stands for its id."""
+        return {name: self.ids.get(value, value) for name, value in step.query.items()}
+
     def headers(self, step: Step, keys: Mapping[str, str]) -> dict[str, str]:
         if "/v1/admin/" in step.operation:
             return {"x-operator-key": keys.get("operator", OPERATOR_KEY)}
@@ -213,16 +228,24 @@ class Walk:
             await set_state(self.api, self.instance, "open")
         if step.before == "failure":
             await fail(self.api, self.ids["message"])
+        if step.before == "attempt":
+            await eventually(self._is_attempted, "an attempt that has ended", timeout_seconds=20)
         if step.before == "platform number":
             registered = await self.api.number()
             self.ids["number"] = registered["id"]
+
+    async def _is_attempted(self) -> bool:
+        """Nobody listens at the webhook's URL, so that the delivery waits for a retry."""
+        listed = await self.call(Step("GET /v1/webhooks/{webhook_id}/deliveries"))
+        [delivery] = [one for one in listed.json()["items"] if one["id"] == self.ids["delivery"]]
+        return bool(delivery["problem"] and delivery["status"] == "PENDING")
 
     def _keep(self, step: Step, body: Any) -> None:
         if step.operation == "POST /v1/numbers":
             self.instance = body["instance"]["instanceName"]
             body = body["instance"]
         if step.keeps is not None:
-            self.ids[step.keeps] = body["id"]
+            self.ids[step.keeps] = body["deliveryId" if step.keeps == "delivery" else "id"]
         if step.operation in ("POST /v1/admin/keys", "POST /v1/api-keys/regenerate"):
             self.keys["key"] = body["key"]
 

@@ -2,6 +2,10 @@
 
 import hashlib
 import hmac
+import http.server
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -25,6 +29,33 @@ class Sink:
     url: str
     received: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
     status: int = 200
+
+
+@contextmanager
+def opened_sink() -> Iterator[Sink]:
+    """Listening on loopback until the end of the block."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            opened.received.append(({name.lower(): value for name, value in self.headers.items()}, body))
+            self.send_response(opened.status)
+            self.send_header("content-length", "4")
+            self.end_headers()
+            self.wfile.write(b"okay")
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    opened = Sink(url=f"http://127.0.0.1:{server.server_port}")
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield opened
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 @dataclass(slots=True, kw_only=True)

@@ -70,7 +70,7 @@ def vhost_url(backing: Backing) -> Iterator[str]:
 @pytest.fixture
 async def ask(rig: Any, vhost_url: str) -> AsyncIterator[Ask]:
     """Asks the module's `rig` over the broker, as the api does."""
-    answers = answer_with(rig.register, ListWebhooks(database=rig.database), rig.manage, rig.attempt)
+    answers = answer_with(rig.register, ListWebhooks(database=rig.database), rig.manage, rig.attempt, rig.replay)
     answerer = Answerer(vhost_url, QUEUE, answers)
     asker = Asker(vhost_url, service="test")
     await answerer.start()

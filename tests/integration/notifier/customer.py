@@ -16,13 +16,17 @@ class Received:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What the customer's server does with a request; `hang` keeps the connection open without a word."""
+    """What the customer's server does with a request; `hang` keeps the connection open without a word.
+
+    `drip` sends the "head", or the "body", byte after byte without an end.
+    """
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
     hang: bool = False
     endless: bool = False
+    drip: str = ""
 
 
 class Customer:
@@ -39,8 +43,8 @@ class Customer:
         self._open: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
-    async def start(self) -> None:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+    async def start(self, *, port: int = 0) -> None:
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", port)
 
     async def stop(self) -> None:
         assert self._server is not None
@@ -90,6 +94,9 @@ class Customer:
         if reply.hang:
             await reader.read()
             return
+        if reply.drip:
+            await self._drip(writer, reply)
+            return
         length = len(reply.body)
         lines = [f"HTTP/1.1 {reply.status} Whatever", *(f"{name}: {value}" for name, value in reply.headers.items())]
         lines += ["connection: close"] if reply.endless else [f"content-length: {length}", "connection: close"]
@@ -98,3 +105,11 @@ class Customer:
             writer.write(b"x" * 4_096)
             await writer.drain()
         await writer.drain()
+
+    async def _drip(self, writer: asyncio.StreamWriter, reply: Reply) -> None:
+        head = f"HTTP/1.1 {reply.status} Whatever\r\ncontent-length: 100000\r\n"
+        writer.write(head.encode() + (b"\r\n" if reply.drip == "body" else b"x-slow: "))
+        while True:
+            writer.write(b"x")
+            await writer.drain()
+            await asyncio.sleep(0.05)

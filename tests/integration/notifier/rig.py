@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 import httpx
 from sqlalchemy import text
 
-from chassis.clock import utc_now
+from chassis.clock import Clock, utc_now
 from chassis.database import Database
 from chassis.group_commit import GroupCommit
 from chassis.guarded import Resolve, guarded_client
@@ -35,6 +35,7 @@ from notifier.usecases.deliver_webhook import DeliverWebhook
 from notifier.usecases.manage_endpoint import ManageWebhook
 from notifier.usecases.plan_deliveries import PlanDeliveries
 from notifier.usecases.register_endpoint import RegisterWebhook
+from notifier.usecases.replay_deliveries import ReplayWebhooks
 from notifier.usecases.settle_attempts import settle_attempts
 from notifier.usecases.try_endpoint import TryWebhook
 
@@ -71,6 +72,7 @@ class Rig:
     register: RegisterWebhook
     manage: ManageWebhook
     attempt: TryWebhook
+    replay: ReplayWebhooks
     plans: GroupCommit[MessageStatusChanged, None]
     settlements: GroupCommit[Settlement, bool]
     tenant_id: UUID = field(default_factory=uuid4)
@@ -112,7 +114,7 @@ class Rig:
         )
         fields: dict[str, Any] = {
             "ref": ref,
-            "previous": Status.SENT,
+            "previous": Status.QUEUED,
             "status": status,
             "changed_at": datetime.now(UTC),
             "version": 4,
@@ -175,6 +177,7 @@ class Builder:
         resolve: Resolve | None = None,
         lease_seconds: float = 30,
         poster: Any = None,
+        clock: Clock = utc_now,
     ) -> Rig:
         database = Database(self.schema.url, outbox=outbox, pool_size=5)
         self.stack.push_async_callback(database.stop)
@@ -189,6 +192,7 @@ class Builder:
             register=RegisterWebhook(database=database, ring=RING, refusal_of=refusal_of, clock=utc_now),
             manage=ManageWebhook(database=database, ring=RING, refusal_of=refusal_of, clock=utc_now),
             attempt=TryWebhook(database=database, ring=RING, planned=lambda: None, clock=utc_now),
+            replay=ReplayWebhooks(database=database, ring=RING, replayed=lambda: None, at_once_max=10),
             deliver=DeliverWebhook(
                 database=database,
                 ring=RING,
@@ -201,7 +205,7 @@ class Builder:
                     failing_after=failing_after,
                     lease=timedelta(seconds=lease_seconds),
                 ),
-                clock=utc_now,
+                clock=clock,
                 dice=lambda: 0.0,
             ),
         )

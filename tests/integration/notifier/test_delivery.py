@@ -12,7 +12,8 @@ import pytest
 from pilot_status import parse_customer_webhook
 from standardwebhooks.webhooks import Webhook
 
-from contracts.facts import WebhookDelivered, WebhookExhausted
+from contracts.facts import EndpointDisabled, WebhookDelivered, WebhookExhausted
+from contracts.questions import FindEndpoint
 from contracts.status import Status
 
 TEXT = 'Olá 👩‍👩‍👧 "ç" </script> \u2028 1.0 1e3'
@@ -61,6 +62,7 @@ async def test_headers(rig: Any, customer: Any) -> None:
     assert headers["user-agent"] == "pilot-status-webhooks/1"
     assert headers["x-pilot-status-event"] == "message.read"
     assert headers["x-pilot-status-delivery"] == headers["webhook-id"] == str(row.delivery_id)
+    assert headers["x-pilot-status-attempt"] == "1"
     assert abs(int(headers["webhook-timestamp"]) - datetime.now(UTC).timestamp()) < 60
     assert "traceparent" not in headers
 
@@ -94,6 +96,7 @@ async def test_retries_until_it_works_with_one_id_and_one_body(rig: Any, custome
         assert await rig.work_off(now=await due_again(rig)) == 1
     assert await rig.states() == ["DELIVERED"]
     assert len({(r.headers["webhook-id"], r.body) for r in customer.received}) == 1
+    assert [r.headers["x-pilot-status-attempt"] for r in customer.received] == ["1", "2", "3"]
     for request in customer.received:
         Webhook(secret).verify(request.body, request.headers)
     attempts = await rig.rows("SELECT status, problem FROM notifier.delivery_attempts ORDER BY attempt")
@@ -139,18 +142,21 @@ async def test_exhausted_after_the_last_pause_and_kept_in_the_log(rig: Any, cust
     assert response == b"5511912345678 broke"
 
 
-async def test_410_switches_the_endpoint_off(rig: Any, customer: Any) -> None:
+async def test_410_switches_the_endpoint_off_says_so_once_and_keeps_what_follows(rig: Any, customer: Any) -> None:
     customer.replies["/hook"] = [customer.reply(status=410)]
     endpoint_id, _ = await rig.endpoint(customer.url())
-    await rig.hear(rig.fact())
+    await rig.hear(rig.fact(), rig.fact())
     await rig.work_off()
     [endpoint] = await rig.rows("SELECT * FROM notifier.endpoints")
     assert (endpoint.active, endpoint.disabled_reason) == (False, "GONE")
-    assert await rig.states() == ["EXHAUSTED"]
+    assert await rig.states() == ["EXHAUSTED"] * 2
     await rig.hear(rig.fact())
-    assert await rig.states() == ["EXHAUSTED"], "nothing is owed to an endpoint that is off"
-    assert isinstance((await rig.said())[0], WebhookExhausted)
-    assert endpoint.endpoint_id == endpoint_id
+    assert await rig.work_off() == 0
+    assert sorted(await rig.states()) == ["EXHAUSTED", "EXHAUSTED", "PENDING"], "it waits for better times"
+    said = await rig.said()
+    assert [type(fact) for fact in said] == [WebhookExhausted, WebhookExhausted, EndpointDisabled]
+    assert (said[2].endpoint_id, said[2].tenant_id, said[2].reason) == (endpoint_id, rig.tenant_id, "GONE")
+    assert said[2].at == endpoint.disabled_at
 
 
 async def test_an_endpoint_that_fails_for_days_is_switched_off(rig: Any, customer: Any) -> None:
@@ -161,18 +167,12 @@ async def test_an_endpoint_that_fails_for_days_is_switched_off(rig: Any, custome
     await rig.work_off()
     [endpoint] = await rig.rows("SELECT * FROM notifier.endpoints")
     assert (endpoint.active, endpoint.disabled_reason) == (False, "STATUS")
-
-
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-async def test_redirects_are_not_followed(rig: Any, customer: Any, status: int) -> None:
-    customer.replies["/hook"] = [customer.reply(status=status, headers={"location": customer.url("/login")})]
-    await rig.endpoint(customer.url())
-    await rig.hear(rig.fact())
-    await rig.work_off()
-    assert [request.path for request in customer.received] == ["/hook"]
-    [attempt] = await rig.rows("SELECT * FROM notifier.delivery_attempts")
-    assert (attempt.status, attempt.problem) == (status, "REDIRECT")
-    assert await rig.states() == ["PENDING"]
+    [said] = await rig.said()
+    assert isinstance(said, EndpointDisabled)
+    assert (said.reason, said.failing_since) == ("STATUS", endpoint.failing_since)
+    found = await rig.manage.find(FindEndpoint(tenant_id=rig.tenant_id, endpoint_id=endpoint.endpoint_id))
+    assert "five days" in found.endpoint.disabled_hint
+    assert found.endpoint.disabled_at == endpoint.disabled_at
 
 
 async def test_a_silent_endpoint_costs_no_more_than_the_timeout(build: Any, customer: Any) -> None:
@@ -184,6 +184,19 @@ async def test_a_silent_endpoint_costs_no_more_than_the_timeout(build: Any, cust
     [attempt] = await rig.rows("SELECT * FROM notifier.delivery_attempts")
     assert attempt.problem == "TIMEOUT"
     assert 250 <= attempt.duration_ms < 5_000
+
+
+@pytest.mark.parametrize("dripping", ["head", "body"])
+async def test_an_endpoint_that_drips_costs_no_more_than_the_timeout(build: Any, customer: Any, dripping: str) -> None:
+    """No single wait is long, so only a limit for the whole attempt ends it."""
+    rig = await build(timeout_seconds=0.5)
+    customer.replies["/hook"] = [customer.reply(status=200, drip=dripping)]
+    await rig.endpoint(customer.url())
+    await rig.hear(rig.fact())
+    await rig.work_off()
+    [attempt] = await rig.rows("SELECT * FROM notifier.delivery_attempts")
+    assert attempt.problem == "TIMEOUT"
+    assert 450 <= attempt.duration_ms < 10_000
 
 
 async def test_an_endless_answer_is_cut_off(rig: Any, customer: Any) -> None:

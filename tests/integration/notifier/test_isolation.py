@@ -1,16 +1,12 @@
 """One endpoint's, or one tenant's, trouble is nobody else's."""
 
 import asyncio
-import json
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from tests.integration.notifier.rig import RING
-
-from contracts.ids import uuid7
 
 
 async def test_a_dead_endpoint_does_not_delay_another(build: Any, customer: Any, wait_until: Any) -> None:
@@ -95,24 +91,6 @@ async def test_only_what_is_due_is_claimed(build: Any, customer: Any) -> None:
     await rig.hear(rig.fact())
     assert await rig.work_off() == 1
     assert sorted(await rig.states()) == ["DELIVERED", "PENDING"]
-
-
-async def test_news_of_one_message_waits_for_the_first_attempt_of_earlier_news(build: Any, customer: Any) -> None:
-    rig = await build(pauses=(60.0,))
-    await rig.endpoint(customer.url())
-    news = [rig.fact(message_id=uuid7(), version=2)]
-    news += [rig.fact(message_id=news[0].ref.message_id, version=version) for version in (3, 4)]
-    await rig.hear(*reversed(news), rig.fact())
-    for version in (2, 3, 4):
-        claimed = await rig.deliver.claim(10)
-        assert len(claimed) == (2 if version == 2 else 1)
-        of_message = [one for one in claimed if one.ref.message_id == news[0].ref.message_id]
-        opened = [json.loads(RING.open(one.sealed_body, aad=one.delivery_id.bytes)) for one in of_message]
-        assert [body["data"]["version"] for body in opened] == [version]
-        assert await rig.deliver.claim(10) == [], "nothing later while the first attempt is under way"
-        customer.replies["/hook"] = [customer.reply(status=500 if version == 2 else 200)]
-        for one in claimed:
-            await rig.deliver.carry_out(one)
 
 
 async def test_scarce_slots_go_round(build: Any, customer: Any) -> None:

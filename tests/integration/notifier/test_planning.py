@@ -75,11 +75,15 @@ async def test_other_tenants_and_other_numbers_hear_nothing(rig: Any, customer: 
     assert await rig.states() == []
 
 
-async def test_an_endpoint_that_is_off_hears_nothing(rig: Any, customer: Any) -> None:
+async def test_what_happens_while_an_endpoint_is_off_waits_for_it(rig: Any, customer: Any) -> None:
     await rig.endpoint(customer.url())
     await rig.rows("UPDATE notifier.endpoints SET active = false RETURNING 1")
     await rig.hear(rig.fact())
-    assert await rig.states() == []
+    assert await rig.states() == ["PENDING"]
+    assert await rig.work_off() == 0
+    await rig.rows("UPDATE notifier.endpoints SET deleted_at = now() RETURNING 1")
+    await rig.hear(rig.fact())
+    assert await rig.states() == ["PENDING"], "nothing is owed to one that is deleted"
 
 
 async def test_a_snapshot_that_cannot_be_opened_fails_alone(rig: Any, customer: Any) -> None:

@@ -9,7 +9,7 @@ from api.access.domain import KeyScope
 from api.own_numbers.adapters import EvolutionNumbers
 from api.refusals import Refusal, RefusedError
 from api.webhooks.domain import Asking
-from api.webhooks.usecases import ManageEndpoints
+from api.webhooks.usecases.manage_endpoints import ManageEndpoints
 from contracts.dispatch_questions import MessagesCanceled
 from contracts.questions import Endpoints, Rejected
 from contracts.statement import Statement

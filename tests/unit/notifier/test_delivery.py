@@ -6,20 +6,14 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from contracts.delivery_questions import DeliveryState as State
 from contracts.facts import WebhookDelivered, WebhookExhausted
 from contracts.values import Category, Environment, MessageRef
-from notifier.domain.delivery import (
-    HINTS,
-    Answered,
-    Claimed,
-    Problem,
-    State,
-    Unanswered,
-    Verdict,
-    decide,
-    fact_of,
-)
+from notifier.domain.delivery import Answered, Claimed, Unanswered, Verdict, decide, fact_of
+from notifier.domain.problems import HINTS, SWITCHED_OFF, Problem, why_off
 from notifier.domain.schedule import Schedule
 from notifier.domain.settlement import Settlement, oldest_id, outcomes_of
 from notifier.settings import PAUSES_SECONDS
@@ -119,10 +113,28 @@ def test_jitter_lengthens_by_up_to_a_fifth(dice: float, seconds: float) -> None:
         ("Wed, 31 Dec 2025 00:10:00 GMT", 5),
         ("Thu, 01 Jan 2099 00:10:00 GMT", 86_400),
         ("Thu, 99 Foo 2099 00:10:00 GMT", 5),
+        ("Thu Jan  1 00:10:00 2026", 600),
+        ("Thursday, 01-Jan-26 00:10:00 GMT", 600),
+        ("Thu, 01 Jan 2026 00:10:00 +9999", 5),
+        ("Thu, 01 Jan 99999 00:00:00 GMT", 5),
+        ("1e3", 5),
+        ("10.5", 5),
+        ("+60", 5),
+        ("60, 120", 5),
+        ("60s", 5),
+        ("\x00", 5),
+        ("x" * 10_000, 5),
     ],
 )
 def test_retry_after_is_honoured_but_never_shortens(header: str, seconds: float) -> None:
     assert judge(Answered(status=503, retry_after=header)).due_at == NOW + timedelta(seconds=seconds)
+
+
+@given(header=st.text(max_size=60) | st.binary(max_size=60).map(lambda raw: raw.decode("latin-1")))
+def test_whatever_a_retry_after_says_the_pause_is_neither_shorter_nor_longer_than_a_day(header: str) -> None:
+    due_at = judge(Answered(status=429, retry_after=header)).due_at
+    assert due_at is not None
+    assert timedelta(seconds=5) <= due_at - NOW <= timedelta(days=1)
 
 
 @pytest.mark.parametrize(
@@ -166,3 +178,17 @@ def test_ids_sort_by_time() -> None:
     before, after = oldest_id(NOW), oldest_id(NOW + timedelta(milliseconds=1))
     made_at_now = UUID(int=int(NOW.timestamp() * 1_000) << 80 | 0x7 << 76 | 0x2 << 62)
     assert before < made_at_now < after
+    assert oldest_id(datetime(1, 1, 1, tzinfo=UTC)) == UUID(int=0)
+
+
+def test_a_replay_begins_the_schedule_anew() -> None:
+    verdict = judge(Answered(status=500), attempt=11, attempts_before=10)
+    assert (verdict.state, verdict.due_at) == (State.PENDING, NOW + timedelta(seconds=5))
+    assert judge(Answered(status=500), attempt=20, attempts_before=10).state is State.EXHAUSTED
+
+
+@pytest.mark.parametrize("reason", [*Problem, SWITCHED_OFF])
+def test_every_reason_to_be_off_has_a_sentence(reason: str) -> None:
+    assert why_off(reason)
+    assert why_off(None) is None
+    assert why_off(Problem.GONE) == HINTS[Problem.GONE]

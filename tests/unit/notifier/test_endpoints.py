@@ -1,10 +1,11 @@
 """What a customer may select, and what a change to an endpoint leaves as it is."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from contracts.questions import ChangeEndpoint, Endpoint
 from notifier.domain.endpoints import changed, judge_change, selected
+from notifier.domain.problems import SWITCHED_OFF
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -34,11 +35,11 @@ def test_published_events_nobody_says_here_are_left_out_silently() -> None:
 
 
 def test_events_replace_the_whole_list_and_what_is_not_given_stays() -> None:
-    assert changed(asking(events=["message.failed"]), endpoint()).events == ("message.failed",)
-    assert changed(asking(events=[]), endpoint()).events == ()
-    renamed = changed(asking(name="other"), endpoint())
+    assert changed(asking(events=["message.failed"]), endpoint(), now=NOW).events == ("message.failed",)
+    assert changed(asking(events=[]), endpoint(), now=NOW).events == ()
+    renamed = changed(asking(name="other"), endpoint(), now=NOW)
     assert (renamed.name, renamed.events, renamed.url) == ("other", endpoint().events, endpoint().url)
-    assert changed(asking(active=False), endpoint()).active is False
+    assert changed(asking(active=False), endpoint(), now=NOW).active is False
 
 
 def test_a_change_is_judged_like_a_registration_but_never_against_itself() -> None:
@@ -53,3 +54,13 @@ def test_a_change_is_judged_like_a_registration_but_never_against_itself() -> No
     refused = judge_change(asking(url="http://10.0.0.1"), endpoint(), others, refusal="private address")
     assert refused is not None
     assert refused.code == "WEBHOOK_URL_REFUSED"
+
+
+def test_off_by_hand_says_so_since_when_and_on_again_forgets_it() -> None:
+    off = changed(asking(active=False), endpoint(), now=NOW)
+    assert (off.disabled_reason, off.disabled_at) == (SWITCHED_OFF, NOW)
+    assert changed(asking(active=False), off, now=NOW + timedelta(days=1)).disabled_at == NOW
+    renamed = changed(asking(name="other"), off, now=NOW)
+    assert (renamed.active, renamed.disabled_reason) == (False, SWITCHED_OFF)
+    on = changed(asking(active=True), off, now=NOW)
+    assert (on.active, on.disabled_reason, on.disabled_at) == (True, None, None)

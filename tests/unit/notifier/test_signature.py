@@ -45,7 +45,7 @@ def test_a_secret_is_prefixed_padded_base64() -> None:
 
 def test_an_independent_receiver_accepts_the_headers() -> None:
     now = datetime.now(UTC)
-    headers = headers_of(delivery_id=UUID(int=7), event="message.sent", secrets=[SECRET], body=BODY, now=now)
+    headers = headers_of(delivery_id=UUID(int=7), event="message.sent", attempt=3, secrets=[SECRET], body=BODY, now=now)
     Webhook(SECRET).verify(BODY, dict(headers))
     assert headers["webhook-id"] == headers["x-pilot-status-delivery"] == str(UUID(int=7))
     assert headers["x-pilot-status-signature"] == pilot_signature(SECRET, BODY)
@@ -55,6 +55,7 @@ def test_an_independent_receiver_accepts_the_headers() -> None:
         "webhook-id",
         "webhook-signature",
         "webhook-timestamp",
+        "x-pilot-status-attempt",
         "x-pilot-status-delivery",
         "x-pilot-status-event",
         "x-pilot-status-signature",
@@ -63,7 +64,9 @@ def test_an_independent_receiver_accepts_the_headers() -> None:
 
 def test_both_secrets_are_accepted_while_one_replaces_the_other() -> None:
     now, new = datetime.now(UTC), secret_text(bytes(range(32, 64)))
-    headers = headers_of(delivery_id=UUID(int=7), event="message.sent", secrets=[new, SECRET], body=BODY, now=now)
+    headers = headers_of(
+        delivery_id=UUID(int=7), event="message.sent", attempt=3, secrets=[new, SECRET], body=BODY, now=now
+    )
     Webhook(new).verify(BODY, dict(headers))
     Webhook(SECRET).verify(BODY, dict(headers))
     assert headers["x-pilot-status-signature"] == pilot_signature(new, BODY)

@@ -38,7 +38,11 @@ class ListEndpoints(Question):
 
 
 class Endpoint(Value):
-    """A customer's webhook endpoint, without its secret."""
+    """A customer's webhook endpoint, without its secret.
+
+    While it is off: `disabled_reason` and the sentence for it, `disabled_at` since when. `failing_since` is the first
+    failure after its last success.
+    """
 
     endpoint_id: UUID
     tenant_id: UUID
@@ -51,6 +55,10 @@ class Endpoint(Value):
     created_at: AwareDatetime
     updated_at: AwareDatetime
     last_triggered_at: AwareDatetime | None = None
+    disabled_reason: str | None = None
+    disabled_hint: str | None = None
+    disabled_at: AwareDatetime | None = None
+    failing_since: AwareDatetime | None = None
 
 
 class EndpointRegistered(Question):
@@ -158,7 +166,10 @@ class SecretRotated(Question):
 
 
 class LoggedAttempt(Value):
-    """One attempt. Payload and response are sealed with the delivery id as associated data."""
+    """One attempt. Payload and response are sealed with the delivery id as associated data.
+
+    `hint` says the problem in a sentence. A payload that is no longer kept cannot be opened.
+    """
 
     delivery_id: UUID
     attempt: int = Field(ge=1)
@@ -166,6 +177,7 @@ class LoggedAttempt(Value):
     succeeded: bool
     status: int | None = None
     problem: str | None = None
+    hint: str | None = None
     sealed_payload: Sealed
     sealed_response: Sealed | None = None
     duration_ms: int = Field(ge=0)

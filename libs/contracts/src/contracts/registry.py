@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from contracts import commands, dispatch_questions, facts, questions
+from contracts import commands, delivery_questions, dispatch_questions, facts, questions
 from contracts.statement import Statement
 
 API, DISPATCHER, STATUS_INGEST, NOTIFIER, RECONCILER = "api", "dispatcher", "status-ingest", "notifier", "reconciler"
@@ -42,6 +42,7 @@ ENTRIES = (
     Entry(facts.NumberConnectionChanged, (DISPATCHER, STATUS_INGEST), (API, DISPATCHER, NOTIFIER)),
     Entry(facts.WebhookDelivered, (NOTIFIER,), (API,)),
     Entry(facts.WebhookExhausted, (NOTIFIER,), (API,)),
+    Entry(facts.EndpointDisabled, (NOTIFIER,), (API,)),
     Entry(commands.RequeueMessage, (RECONCILER,), (DISPATCHER,)),
     Entry(dispatch_questions.CancelMessages, (API,), (DISPATCHER,)),
     Entry(dispatch_questions.MessagesCanceled, (DISPATCHER,), (API,)),
@@ -64,6 +65,12 @@ ENTRIES = (
     Entry(questions.TryEndpoint, (API,), (NOTIFIER,)),
     Entry(questions.TrialPlanned, (NOTIFIER,), (API,)),
     Entry(questions.Rejected, (NOTIFIER,), (API,)),
+    Entry(delivery_questions.LocateEndpoint, (API,), (NOTIFIER,)),
+    Entry(delivery_questions.ListDeliveries, (API,), (NOTIFIER,)),
+    Entry(delivery_questions.Deliveries, (NOTIFIER,), (API,)),
+    Entry(delivery_questions.ReplayDelivery, (API,), (NOTIFIER,)),
+    Entry(delivery_questions.ReplayDeliveries, (API,), (NOTIFIER,)),
+    Entry(delivery_questions.DeliveriesReplayed, (NOTIFIER,), (API,)),
 )
 
 BY_TYPE = {entry.statement.TYPE: entry for entry in ENTRIES}

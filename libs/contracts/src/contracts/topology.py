@@ -46,6 +46,7 @@ API_MESSAGES = _facts(
 )
 API_NUMBERS = _facts("api.numbers", "number.connection_changed")
 API_WEBHOOKS = _facts("api.webhooks", "webhook.delivered", "webhook.exhausted")
+API_ENDPOINTS = _facts("api.endpoints", "endpoint.disabled")
 DISPATCHER_NUMBERS = _facts("dispatcher.numbers", "number.configured", "number.removed", "number.connection_changed")
 DISPATCHER_ECHOES = _facts("dispatcher.echoes", "echo.observed")
 DISPATCHER_RECEIPTS = _facts("dispatcher.receipts", "receipt.recorded")
@@ -75,6 +76,7 @@ QUEUES = (
     API_MESSAGES,
     API_NUMBERS,
     API_WEBHOOKS,
+    API_ENDPOINTS,
     DISPATCHER_NUMBERS,
     DISPATCHER_ECHOES,
     DISPATCHER_RECEIPTS,

@@ -8,7 +8,8 @@ import httpx
 
 from chassis.guarded import ForbiddenTargetError, Reason, Resolve, check_target
 from chassis.http_client import send_bounded
-from notifier.domain.delivery import Answered, Evidence, Problem, Unanswered
+from notifier.domain.delivery import Answered, Evidence, Unanswered
+from notifier.domain.problems import Problem
 
 RESPONSE_BYTES_MAX = 16 * 1_024
 EXCERPT_BYTES_MAX = 1_024

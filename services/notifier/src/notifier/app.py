@@ -39,6 +39,7 @@ from notifier.usecases.manage_endpoint import ManageWebhook
 from notifier.usecases.measure_backlog import MeasureBacklog
 from notifier.usecases.plan_deliveries import PlanDeliveries
 from notifier.usecases.register_endpoint import RegisterWebhook
+from notifier.usecases.replay_deliveries import ReplayWebhooks
 from notifier.usecases.settle_attempts import settle_attempts
 from notifier.usecases.tell_of_numbers import TellOfNumbers
 from notifier.usecases.try_endpoint import TryWebhook
@@ -126,10 +127,11 @@ def _answerer(foundation: Foundation, settings: Settings, ring: KeyRing, sending
     register = RegisterWebhook(database=database, ring=ring, refusal_of=refusal_of, clock=utc_now)
     manage = ManageWebhook(database=database, ring=ring, refusal_of=refusal_of, clock=utc_now)
     attempt = TryWebhook(database=database, ring=ring, planned=sending.wake, clock=utc_now)
+    replay = ReplayWebhooks(database=database, ring=ring, replayed=sending.wake)
     answerer = Answerer(
         settings.broker_url.get_secret_value(),
         question_queue(NOTIFIER),
-        answer_with(register, ListWebhooks(database=database), manage, attempt),
+        answer_with(register, ListWebhooks(database=database), manage, attempt, replay),
         on_fatal=foundation.runner.fail,
     )
 

@@ -1,11 +1,13 @@
 """What the notifier hears: changes of status and turns of numbers' lives to tell of, questions about endpoints."""
 
 from collections.abc import Awaitable, Callable
+from typing import assert_never
 
 from chassis.answers import AnswerHandler
 from chassis.deliveries import Heard
 from chassis.group_commit import GroupCommit
 from contracts.answers import answer_body
+from contracts.delivery_questions import ListDeliveries, LocateEndpoint, ReplayDeliveries, ReplayDelivery
 from contracts.facts import (
     MessageStatusChanged,
     NumberConfigured,
@@ -30,6 +32,7 @@ from notifier.domain.endpoints import EVENT_OF
 from notifier.usecases.list_endpoints import ListWebhooks
 from notifier.usecases.manage_endpoint import ManageWebhook
 from notifier.usecases.register_endpoint import RegisterWebhook
+from notifier.usecases.replay_deliveries import ReplayWebhooks
 from notifier.usecases.tell_of_numbers import TellOfNumbers
 from notifier.usecases.try_endpoint import TryWebhook
 
@@ -73,7 +76,11 @@ def on_number(tell: TellOfNumbers, *, told: Callable[[], None]) -> Callable[[Hea
 
 
 def answer_with(
-    register: RegisterWebhook, listing: ListWebhooks, manage: ManageWebhook, attempt: TryWebhook
+    register: RegisterWebhook,
+    listing: ListWebhooks,
+    manage: ManageWebhook,
+    attempt: TryWebhook,
+    replay: ReplayWebhooks,
 ) -> AnswerHandler:
     """Answers every question about endpoints."""
 
@@ -85,6 +92,8 @@ def answer_with(
                 return await listing(asked)
             case TryEndpoint():
                 return await attempt(asked)
+            case LocateEndpoint() | ListDeliveries() | ReplayDelivery() | ReplayDeliveries():
+                return await _replay(replay, asked)
             case _:
                 return await _manage(manage, asked)
 
@@ -92,6 +101,22 @@ def answer_with(
         return answer_body(await carry_out(decode(kind, body)))
 
     return answer
+
+
+async def _replay(
+    replay: ReplayWebhooks, asked: LocateEndpoint | ListDeliveries | ReplayDelivery | ReplayDeliveries
+) -> Statement:
+    match asked:
+        case LocateEndpoint():
+            return await replay.locate(asked)
+        case ListDeliveries():
+            return await replay.list(asked)
+        case ReplayDelivery():
+            return await replay.one(asked)
+        case ReplayDeliveries():
+            return await replay.range(asked)
+        case _:
+            assert_never(asked)
 
 
 async def _manage(manage: ManageWebhook, asked: Statement) -> Statement:

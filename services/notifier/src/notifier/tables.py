@@ -41,6 +41,7 @@ endpoints = Table(
     Column("previous_secret_until", DateTime(timezone=True)),
     Column("active", Boolean, nullable=False, server_default=text("true")),
     Column("disabled_reason", Text),
+    Column("disabled_at", DateTime(timezone=True)),
     Column("in_flight", Integer, nullable=False, server_default="0"),
     Column("failures", Integer, nullable=False, server_default="0"),
     Column("failing_since", DateTime(timezone=True)),
@@ -70,6 +71,7 @@ deliveries = Table(
     Column("changed_at", DateTime(timezone=True), nullable=False),
     Column("state", Text, nullable=False, server_default="PENDING"),
     Column("attempts", SmallInteger, nullable=False, server_default="0"),
+    Column("attempts_before", SmallInteger, nullable=False, server_default="0"),
     Column("due_at", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
     Column("lease_token", Uuid),
     Column("lease_until", DateTime(timezone=True)),
@@ -86,6 +88,7 @@ Index(
     deliveries.c.due_at,
     postgresql_where=deliveries.c.state == text("'PENDING'"),
 )
+Index("ix_deliveries_endpoint_id_delivery_id", deliveries.c.endpoint_id, deliveries.c.delivery_id)
 Index("ix_deliveries_sending", deliveries.c.lease_until, postgresql_where=deliveries.c.state == text("'SENDING'"))
 
 delivery_attempts = Table(

@@ -18,10 +18,11 @@ from contracts.facts.numbers import (
     NumberRestored,
 )
 from contracts.facts.receipts import EchoObserved, ReceiptRecorded
-from contracts.facts.webhooks import WebhookDelivered, WebhookExhausted
+from contracts.facts.webhooks import EndpointDisabled, WebhookDelivered, WebhookExhausted
 
 __all__ = [
     "EchoObserved",
+    "EndpointDisabled",
     "MessageAccepted",
     "MessageDeferred",
     "MessageDispatchCanceled",

@@ -39,4 +39,5 @@ def assemble(settings: Settings) -> tuple[Foundation, Parts]:
     ask_first(foundation.app, KeyFirst(clients=parts.authenticate, operators=parts.authenticate_operator))
     document_with(foundation.app)
     operator.listen(parts)
+    webhooks.listen(parts)
     return foundation, parts

@@ -11,7 +11,7 @@ from api.administration.usecases.manage_keys import ReadKeys, RevokeKey
 from api.administration.usecases.manage_limits import ManageLimits, ReadLimits
 from api.administration.usecases.manage_opt_ins import ManageOptIns, ReadOptIns
 from api.administration.usecases.manage_profiles import ManageProfiles, ReadProfiles
-from api.app import lanes
+from api.app import lanes, webhooks
 from api.app.audited import AUDITED
 from api.app.parts import Parts
 from api.messages.routes import reprocessing
@@ -48,6 +48,7 @@ def routes(parts: Parts) -> APIRouter:
         keys.router(guard, IssueKey(database=changing), RevokeKey(database=changing), ReadKeys(database=database)),
         *_number_routers(guard, parts),
         lanes.routes(parts),
+        webhooks.operators_routes(parts, guard),
         reprocessing.router(
             guard,
             ReprocessMessage(database=changing, clock=utc_now, opt_in_enabled=parts.settings.opt_in_enabled),

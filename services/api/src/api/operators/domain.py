@@ -41,6 +41,7 @@ class Target(StrEnum):
     NUMBER = "number"
     TEMPLATE = "template"
     MESSAGE = "message"
+    WEBHOOK = "webhook"
     OPERATOR = "operator"
 
 
@@ -73,6 +74,8 @@ class Action(Enum):
     TEMPLATE_REJECT = ("template.reject", Target.TEMPLATE, Role.OPERATOR)
     TEMPLATE_APPROVE_FOR_PRODUCTION = ("template.approve_for_production", Target.TEMPLATE, Role.OPERATOR)
     MESSAGE_REPROCESS = ("message.reprocess", Target.MESSAGE, Role.OPERATOR)
+    WEBHOOK_REPLAY = ("webhook.replay", Target.WEBHOOK, Role.OPERATOR)
+    WEBHOOK_ENABLE = ("webhook.enable", Target.WEBHOOK, Role.OPERATOR)
     OPERATOR_CREATE = ("operator.create", Target.OPERATOR, Role.ADMIN)
     OPERATOR_CHANGE = ("operator.change", Target.OPERATOR, Role.ADMIN)
     OPERATOR_REVOKE = ("operator.revoke", Target.OPERATOR, Role.ADMIN)

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from enum import StrEnum
 from typing import assert_never
 from uuid import UUID
 
+from contracts.delivery_questions import DeliveryState
 from contracts.facts import WebhookDelivered, WebhookExhausted
 from contracts.values import MessageRef
+from notifier.domain.problems import Problem
 from notifier.domain.schedule import Schedule, retry_after
 from notifier.domain.subjects import Ref
 from notifier.domain.trial import TRIAL_EVENT
@@ -17,47 +18,6 @@ WORN_OUT_FAILURES_MIN = 20
 """An endpoint is switched off when it failed this long and this often without one success in between."""
 
 _GONE = 410
-
-
-class State(StrEnum):
-    """Of a delivery. A retry is PENDING again, due later."""
-
-    PENDING = "PENDING"
-    SENDING = "SENDING"
-    DELIVERED = "DELIVERED"
-    EXHAUSTED = "EXHAUSTED"
-
-
-class Problem(StrEnum):
-    """Why an attempt failed; the closed set of the delivery log and the metrics."""
-
-    STATUS = "STATUS"
-    REDIRECT = "REDIRECT"
-    GONE = "GONE"
-    TIMEOUT = "TIMEOUT"
-    NAME_NOT_RESOLVED = "NAME_NOT_RESOLVED"
-    FORBIDDEN_TARGET = "FORBIDDEN_TARGET"
-    CONNECT_FAILED = "CONNECT_FAILED"
-    TLS_FAILED = "TLS_FAILED"
-    CONNECTION_LOST = "CONNECTION_LOST"
-    INTERRUPTED = "INTERRUPTED"
-    UNREADABLE = "UNREADABLE"
-
-
-HINTS = {
-    Problem.STATUS: "The endpoint answered with a status other than 2xx.",
-    Problem.REDIRECT: "The endpoint redirects, and redirects are not followed: register the final URL.",
-    Problem.GONE: "The endpoint answered 410, so it was switched off.",
-    Problem.TIMEOUT: "The endpoint did not answer in time: answer first, work afterwards.",
-    Problem.NAME_NOT_RESOLVED: "The host name cannot be resolved.",
-    Problem.FORBIDDEN_TARGET: "The URL leads to an address that webhooks may not be sent to.",
-    Problem.CONNECT_FAILED: "No connection could be made.",
-    Problem.TLS_FAILED: "No secure connection could be made: check the certificate.",
-    Problem.CONNECTION_LOST: "The connection ended before there was a complete answer.",
-    Problem.INTERRUPTED: "Our own process ended during the attempt; it may have reached the endpoint.",
-    Problem.UNREADABLE: "The stored delivery cannot be opened with the keys at hand.",
-}
-"""One sentence per problem, for the customer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +46,10 @@ Evidence = Answered | Unanswered
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """A delivery this process may attempt now, until `lease_until`."""
+    """A delivery this process may attempt now, until `lease_until`.
+
+    `attempts_before` were made before it was replayed: a replay begins the schedule anew.
+    """
 
     delivery_id: UUID
     endpoint_id: UUID
@@ -102,13 +65,14 @@ class Claimed:
     failures: int
     failing_since: datetime | None
     previous_sealed_secret: str | None = field(default=None, repr=False)
+    attempts_before: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """What follows from an attempt: for the delivery, and (`disable`) for its endpoint."""
 
-    state: State
+    state: DeliveryState
     status: int | None = None
     problem: Problem | None = None
     due_at: datetime | None = None
@@ -119,9 +83,9 @@ def decide(evidence: Evidence, *, claimed: Claimed, schedule: Schedule, now: dat
     """A 2xx is success; 410 ends it; everything else is tried again while pauses are left."""
     match evidence:
         case Answered(status=status) if evidence.is_success:
-            return Verdict(state=State.DELIVERED, status=status)
+            return Verdict(state=DeliveryState.DELIVERED, status=status)
         case Answered(status=status) if status == _GONE:
-            return Verdict(state=State.EXHAUSTED, status=status, problem=Problem.GONE, disable=Problem.GONE)
+            return Verdict(state=DeliveryState.EXHAUSTED, status=status, problem=Problem.GONE, disable=Problem.GONE)
         case Answered(status=status, retry_after=asked):
             problem = Problem.REDIRECT if 300 <= status < 400 else Problem.STATUS
             failed = _Failed(problem=problem, status=status, wait=retry_after(asked, now=now))
@@ -129,7 +93,8 @@ def decide(evidence: Evidence, *, claimed: Claimed, schedule: Schedule, now: dat
             failed = _Failed(problem=problem)
         case _:
             assert_never(evidence)
-    return _again_or_never(failed, claimed=claimed, pause=schedule.pause(claimed.attempt, dice=dice), now=now)
+    pause = schedule.pause(claimed.attempt - claimed.attempts_before, dice=dice)
+    return _again_or_never(failed, claimed=claimed, pause=pause, now=now)
 
 
 def fact_of(claimed: Claimed, verdict: Verdict, *, now: datetime) -> WebhookDelivered | WebhookExhausted | None:
@@ -138,11 +103,11 @@ def fact_of(claimed: Claimed, verdict: Verdict, *, now: datetime) -> WebhookDeli
         return None
     kind: type[WebhookDelivered] | type[WebhookExhausted]
     match verdict.state:
-        case State.DELIVERED:
+        case DeliveryState.DELIVERED:
             kind = WebhookDelivered
-        case State.EXHAUSTED:
+        case DeliveryState.EXHAUSTED:
             kind = WebhookExhausted
-        case State.PENDING | State.SENDING:
+        case DeliveryState.PENDING | DeliveryState.SENDING:
             return None
         case _:
             assert_never(verdict.state)
@@ -167,7 +132,7 @@ class _Failed:
 def _again_or_never(failed: _Failed, *, claimed: Claimed, pause: timedelta | None, now: datetime) -> Verdict:
     disable = failed.problem if _worn_out(claimed, now) else None
     return Verdict(
-        state=State.EXHAUSTED if pause is None else State.PENDING,
+        state=DeliveryState.EXHAUSTED if pause is None else DeliveryState.PENDING,
         status=failed.status,
         problem=failed.problem,
         due_at=None if pause is None else now + max(pause, failed.wait),

@@ -9,6 +9,7 @@ from uuid import UUID
 from contracts.questions import ChangeEndpoint, Endpoint, RegisterEndpoint, Rejected
 from contracts.status import Status
 from contracts.values import MessageRef
+from notifier.domain.problems import SWITCHED_OFF
 
 EVERYTHING = "*"
 KNOWN_EVENTS = frozenset(
@@ -36,7 +37,7 @@ ENDPOINTS_PER_NUMBER_MAX = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
-    """As much of an active endpoint as decides what it hears."""
+    """As much of an endpoint as decides what it hears; one that is off hears too, and is told when it is on again."""
 
     endpoint_id: UUID
     tenant_id: UUID
@@ -80,11 +81,15 @@ def judge_change(
     return _judge_place(asked.url, asked.events or (), others, refusal=refusal)
 
 
-def changed(asked: ChangeEndpoint, endpoint: Endpoint) -> Endpoint:
+def changed(asked: ChangeEndpoint, endpoint: Endpoint, *, now: datetime) -> Endpoint:
     """The endpoint as it will be."""
     given = asked.model_dump(include={"name", "url", "active"}, exclude_none=True)
     if asked.events is not None:
         given["events"] = selected(asked.events)
+    if asked.active:
+        given |= {"disabled_reason": None, "disabled_at": None}
+    elif asked.active is False and endpoint.active:
+        given |= {"disabled_reason": SWITCHED_OFF, "disabled_at": now}
     return endpoint.model_copy(update=given)
 
 

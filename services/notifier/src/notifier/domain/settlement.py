@@ -1,11 +1,14 @@
 """What is written about deliveries: what is owed, how attempts ended, and what that says of an endpoint."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from notifier.domain.delivery import Claimed, Problem, State, Verdict
+from contracts.delivery_questions import DeliveryState
+from contracts.facts import EndpointDisabled
+from notifier.domain.delivery import Claimed, Verdict
+from notifier.domain.problems import Problem
 from notifier.domain.subjects import Ref
 
 UNIX_MS_BITS = 80
@@ -14,7 +17,7 @@ UNIX_MS_BITS = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """One delivery that is owed to one endpoint."""
+    """One delivery that is owed to one endpoint. `follows`: the version before it is owed too, if it was heard of."""
 
     delivery_id: UUID
     endpoint_id: UUID
@@ -23,6 +26,7 @@ class Planned:
     event: str
     changed_at: datetime
     sealed_body: str = field(repr=False)
+    follows: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +58,22 @@ class EndpointOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchedOff:
+    """An endpoint that its own answers switched off just now."""
+
+    endpoint_id: UUID
+    tenant_id: UUID
+    number_id: UUID
+    reason: str
+    failing_since: datetime | None
+    at: datetime
+
+    def fact(self) -> EndpointDisabled:
+        """What the other services are told."""
+        return EndpointDisabled(**asdict(self))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Backlog:
     """What waits to be sent; retries that are not due yet wait too."""
 
@@ -71,11 +91,11 @@ def outcomes_of(settlements: Iterable[Settlement]) -> Sequence[EndpointOutcome]:
 
 def oldest_id(moment: datetime) -> UUID:
     """Below every UUIDv7 made at or after `moment`."""
-    return UUID(int=int(moment.timestamp() * 1_000) << UNIX_MS_BITS)
+    return UUID(int=max(int(moment.timestamp() * 1_000), 0) << UNIX_MS_BITS)
 
 
 def _outcome(endpoint_id: UUID, settlements: Sequence[Settlement]) -> EndpointOutcome:
-    failed = sum(settlement.verdict.state is not State.DELIVERED for settlement in settlements)
+    failed = sum(settlement.verdict.state is not DeliveryState.DELIVERED for settlement in settlements)
     return EndpointOutcome(
         endpoint_id=endpoint_id,
         calls=len(settlements),

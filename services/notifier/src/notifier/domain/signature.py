@@ -32,9 +32,9 @@ def standard_signature(secret: str, *, webhook_id: str, timestamp: int, body: by
 
 
 def headers_of(
-    *, delivery_id: UUID, event: str, secrets: Sequence[str], body: bytes, now: datetime
+    *, delivery_id: UUID, event: str, attempt: int, secrets: Sequence[str], body: bytes, now: datetime
 ) -> Mapping[str, str]:
-    """Everything an attempt is sent with. The id stays the same over all attempts; the timestamp is the attempt's.
+    """Everything an attempt is sent with. The id stays the same over all attempts; number and timestamp are its own.
 
     `secrets` are the current one and, while it is being replaced, the previous one: the body is signed with both.
     """
@@ -45,6 +45,7 @@ def headers_of(
         "x-pilot-status-signature": pilot_signature(secrets[0], body),
         "x-pilot-status-delivery": webhook_id,
         "x-pilot-status-event": event,
+        "x-pilot-status-attempt": str(attempt),
         "webhook-id": webhook_id,
         "webhook-timestamp": str(timestamp),
         "webhook-signature": " ".join(

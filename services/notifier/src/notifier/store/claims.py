@@ -11,12 +11,14 @@ from sqlalchemy.types import Uuid
 
 from chassis.database import Transaction
 from contracts.values import MessageRef
-from notifier.domain.delivery import Claimed, Problem
+from notifier.domain.delivery import Claimed
+from notifier.domain.problems import Problem
 from notifier.domain.subjects import NumberRef
 
 # The recursion is a loose index scan: one probe per endpoint that is owed something, however much it is owed.
 # `in_flight` is read from the locked endpoint, so no two replicas can go beyond its bound together.
-# An event waits for the first attempt of its subject's earlier ones: news comes in order where nothing fails.
+# A delivery waits until those of its subject's earlier versions are over: nothing overtakes, whoever claims. What waits
+# for a retry moves behind it, so that the head of an endpoint's queue holds what can be sent, however much waits.
 _CLAIM = text("""
 WITH RECURSIVE moment AS (
     SELECT coalesce(:now, clock_timestamp()) AS now
@@ -43,18 +45,26 @@ WITH RECURSIVE moment AS (
        AND e.in_flight < CASE WHEN e.failures >= :failing_after THEN 1 ELSE :per_endpoint END
      ORDER BY w.due_at LIMIT :slots
        FOR NO KEY UPDATE OF e SKIP LOCKED
-), due AS (
-    SELECT o.endpoint_id, o.tenant_id, o.tenant_calls, d.delivery_id, d.due_at,
-           row_number() OVER (PARTITION BY o.endpoint_id ORDER BY d.due_at, d.delivery_id) AS turn
+), looked AS (
+    SELECT o.endpoint_id, o.tenant_id, o.tenant_calls, o.slots, d.*
       FROM open AS o CROSS JOIN LATERAL (
-        SELECT delivery_id, due_at FROM notifier.deliveries AS p
-         WHERE state = 'PENDING' AND endpoint_id = o.endpoint_id AND due_at <= (SELECT now FROM moment)
-           AND NOT EXISTS (
-               SELECT FROM notifier.deliveries AS earlier
-                WHERE earlier.endpoint_id = p.endpoint_id AND earlier.message_id = p.message_id
-                  AND earlier.round = p.round AND earlier.version < p.version
-                  AND (earlier.state, earlier.attempts) IN (('PENDING', 0), ('SENDING', 1)))
-         ORDER BY due_at LIMIT greatest(o.slots, 0) FOR UPDATE SKIP LOCKED) AS d
+        SELECT p.delivery_id, p.due_at, first.behind, first.behind IS NOT NULL AS waits
+          FROM notifier.deliveries AS p CROSS JOIN LATERAL (
+            SELECT max(CASE WHEN earlier.state = 'PENDING' THEN earlier.due_at + interval '1 microsecond'
+                            ELSE '-infinity' END) AS behind
+              FROM notifier.deliveries AS earlier
+             WHERE earlier.endpoint_id = p.endpoint_id AND earlier.message_id = p.message_id
+               AND earlier.version < p.version AND earlier.state IN ('PENDING', 'SENDING')) AS first
+         WHERE p.state = 'PENDING' AND p.endpoint_id = o.endpoint_id AND p.due_at <= (SELECT now FROM moment)
+         ORDER BY p.due_at LIMIT greatest(o.slots, 0) + :looked_beyond FOR UPDATE OF p SKIP LOCKED) AS d
+), moved AS (
+    UPDATE notifier.deliveries AS d SET due_at = looked.behind
+      FROM looked WHERE d.delivery_id = looked.delivery_id AND looked.behind > looked.due_at
+), free AS (
+    SELECT looked.*, row_number() OVER (PARTITION BY endpoint_id ORDER BY due_at, delivery_id) AS turn
+      FROM looked WHERE NOT waits
+), due AS (
+    SELECT endpoint_id, tenant_id, tenant_calls, delivery_id, due_at, turn FROM free WHERE turn <= slots
 ), ranked AS (
     SELECT due.*, tenant_calls + row_number() OVER (PARTITION BY tenant_id ORDER BY turn, due_at) AS tenant_turn
       FROM due
@@ -66,7 +76,7 @@ WITH RECURSIVE moment AS (
            lease_until = (SELECT now FROM moment) + :lease
       FROM chosen WHERE d.delivery_id = chosen.delivery_id
     RETURNING d.delivery_id, d.endpoint_id, d.ref, d.event, d.changed_at, d.attempts, d.lease_token, d.lease_until,
-              d.sealed_body
+              d.sealed_body, d.attempts_before
 ), counted AS (
     SELECT endpoint_id, count(*) AS calls FROM claimed GROUP BY endpoint_id
 ), occupied AS (
@@ -109,6 +119,10 @@ SELECT count(*) FROM returned
 """).bindparams(bindparam("now", type_=DateTime(timezone=True)))
 
 
+LOOKED_BEYOND = 50
+"""How many rows of an endpoint a claim looks at beyond its free slots, for some of them wait for earlier ones."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
     """How much may be under way. Endpoint and tenant bounds hold for all replicas together."""
@@ -131,6 +145,7 @@ async def claim(tx: Transaction, *, slots: int, bounds: Bounds, token: UUID, now
             "per_endpoint": bounds.per_endpoint,
             "per_tenant": bounds.per_tenant,
             "failing_after": bounds.failing_after,
+            "looked_beyond": LOOKED_BEYOND,
         },
     )
     return [_claimed(row) for row in rows]

@@ -1,18 +1,44 @@
 """Statements about what is owed to customers and what came of it."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from uuid import UUID
 
-from sqlalchemy import DateTime, SmallInteger, Text, bindparam, delete, func, select, text
-from sqlalchemy.dialects.postgresql import ARRAY, insert
+from sqlalchemy import Boolean, DateTime, Integer, Interval, SmallInteger, Text, bindparam, delete, select, text
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, insert
 from sqlalchemy.types import Uuid
 
 from chassis.database import Transaction
-from notifier.domain.settlement import Backlog, EndpointOutcome, Planned, Settlement
+from notifier.domain.settlement import Backlog, EndpointOutcome, Planned, Settlement, SwitchedOff
 from notifier.domain.subjects import Ref, subject_of
-from notifier.tables import deliveries, delivery_attempts, endpoints
+from notifier.tables import deliveries, delivery_attempts
 
 _MOMENT = DateTime(timezone=True)
+
+EARLIER_NEWS_GRACE = timedelta(seconds=2)
+"""How long news waits for the news before it, which another replica is about to write down."""
+
+_PLAN = text("""
+INSERT INTO notifier.deliveries (delivery_id, endpoint_id, tenant_id, message_id, round, version, event, ref,
+                                 sealed_body, changed_at, due_at)
+VALUES (:delivery_id, :endpoint_id, :tenant_id, :message_id, :round, :version, :event, :ref, :sealed_body, :changed_at,
+        clock_timestamp() + CASE WHEN :follows AND NOT EXISTS (
+            SELECT FROM notifier.deliveries
+             WHERE endpoint_id = :endpoint_id AND message_id = :message_id AND version = CAST(:version AS integer) - 1)
+        THEN :grace ELSE interval '0' END)
+ON CONFLICT DO NOTHING
+""").bindparams(
+    bindparam("delivery_id", type_=Uuid),
+    bindparam("endpoint_id", type_=Uuid),
+    bindparam("tenant_id", type_=Uuid),
+    bindparam("message_id", type_=Uuid),
+    bindparam("version", type_=Integer),
+    bindparam("round", type_=Integer),
+    bindparam("ref", type_=JSONB),
+    bindparam("changed_at", type_=_MOMENT),
+    bindparam("follows", type_=Boolean),
+    bindparam("grace", type_=Interval),
+)
 
 _SETTLE = text("""
 UPDATE notifier.deliveries AS d
@@ -38,7 +64,7 @@ WITH outcome AS (
     SELECT * FROM unnest(:ids, :calls, :failed, :succeeded, :disable, :at)
         AS o (endpoint_id, calls, failed, succeeded, disable, at)
 ), locked AS (
-    SELECT e.endpoint_id FROM notifier.endpoints AS e JOIN outcome USING (endpoint_id)
+    SELECT e.endpoint_id, e.active FROM notifier.endpoints AS e JOIN outcome USING (endpoint_id)
      ORDER BY e.endpoint_id FOR NO KEY UPDATE OF e
 )
 UPDATE notifier.endpoints AS e
@@ -47,17 +73,29 @@ UPDATE notifier.endpoints AS e
        failing_since = CASE WHEN o.succeeded THEN NULL ELSE coalesce(e.failing_since, o.at) END,
        last_triggered_at = greatest(e.last_triggered_at, o.at),
        active = e.active AND o.disable IS NULL,
-       disabled_reason = CASE WHEN e.active THEN o.disable ELSE e.disabled_reason END
+       disabled_reason = CASE WHEN e.active THEN o.disable ELSE e.disabled_reason END,
+       disabled_at = CASE WHEN e.active AND o.disable IS NOT NULL THEN o.at ELSE e.disabled_at END
   FROM outcome AS o JOIN locked USING (endpoint_id)
  WHERE e.endpoint_id = o.endpoint_id
+RETURNING e.endpoint_id, e.tenant_id, e.number_id, e.disabled_reason AS reason, e.failing_since, e.disabled_at AS at,
+          locked.active AND NOT e.active AS switched_off
 """).bindparams(
     bindparam("ids", type_=ARRAY(Uuid)),
     bindparam("calls", type_=ARRAY(SmallInteger)),
     bindparam("failed", type_=ARRAY(SmallInteger)),
-    bindparam("succeeded", type_=ARRAY(endpoints.c.active.type)),
+    bindparam("succeeded", type_=ARRAY(Boolean)),
     bindparam("disable", type_=ARRAY(Text)),
     bindparam("at", type_=ARRAY(_MOMENT)),
 )
+
+
+_COUNT_PENDING = text("""
+SELECT count(*) AS pending, min(due_at) AS oldest_due_at FROM (
+    SELECT d.due_at FROM notifier.endpoints AS e CROSS JOIN LATERAL (
+        SELECT due_at FROM notifier.deliveries
+         WHERE state = 'PENDING' AND endpoint_id = e.endpoint_id ORDER BY due_at LIMIT :up_to) AS d
+     WHERE e.active LIMIT :up_to) AS waiting
+""")
 
 
 async def plan(tx: Transaction, planned: Sequence[Planned]) -> None:
@@ -77,10 +115,12 @@ async def plan(tx: Transaction, planned: Sequence[Planned]) -> None:
             "ref": item.ref.model_dump(mode="json"),
             "sealed_body": item.sealed_body,
             "changed_at": item.changed_at,
+            "follows": item.follows,
+            "grace": EARLIER_NEWS_GRACE,
         }
         for item in ordered
     ]
-    await tx.execute(insert(deliveries).on_conflict_do_nothing(), rows)
+    await tx.execute(_PLAN, rows)
 
 
 async def find_owed(tx: Transaction, endpoint_id: UUID, ref: Ref, *, version: int) -> UUID:
@@ -135,9 +175,9 @@ async def log_attempts(tx: Transaction, settlements: Sequence[Settlement]) -> No
     await tx.execute(statement.on_conflict_do_update(index_elements=key, set_=fresh), rows)
 
 
-async def record_outcomes(tx: Transaction, outcomes: Sequence[EndpointOutcome]) -> None:
-    """Free the endpoints' slots and keep count of their failures."""
-    await tx.execute(
+async def record_outcomes(tx: Transaction, outcomes: Sequence[EndpointOutcome]) -> Sequence[SwitchedOff]:
+    """Free the endpoints' slots and keep count of their failures; the endpoints that this switched off."""
+    rows = await tx.execute(
         _RECORD_OUTCOMES,
         {
             "ids": [item.endpoint_id for item in outcomes],
@@ -148,19 +188,13 @@ async def record_outcomes(tx: Transaction, outcomes: Sequence[EndpointOutcome]) 
             "at": [item.at for item in outcomes],
         },
     )
+    found = [dict(row._mapping) for row in rows]
+    return [SwitchedOff(**fields) for fields in found if fields.pop("switched_off")]
 
 
 async def count_pending(tx: Transaction, *, up_to: int) -> Backlog:
-    """What waits for active endpoints, counted no further than `up_to`."""
-    waiting = (
-        select(deliveries.c.due_at)
-        .join(endpoints, endpoints.c.endpoint_id == deliveries.c.endpoint_id)
-        .where(deliveries.c.state == text("'PENDING'"), endpoints.c.active)
-        .limit(up_to)
-        .subquery()
-    )
-    measured = select(func.count().label("pending"), func.min(waiting.c.due_at).label("oldest_due_at"))
-    row = (await tx.execute(measured.select_from(waiting))).one()
+    """What waits for active endpoints, counted no further than `up_to`; what others are owed is not looked at."""
+    row = (await tx.execute(_COUNT_PENDING, {"up_to": up_to})).one()
     return Backlog(pending=row.pending, oldest_due_at=row.oldest_due_at)
 
 

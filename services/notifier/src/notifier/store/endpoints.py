@@ -12,9 +12,12 @@ from sqlalchemy.types import Uuid
 from chassis.database import Transaction
 from contracts.questions import Endpoint
 from notifier.domain.endpoints import Listener
+from notifier.domain.problems import why_off
 from notifier.tables import deliveries, delivery_attempts, endpoints
 
-_PUBLIC = [endpoints.c[name] for name in Endpoint.model_fields]
+_TOLD = {"disabled_hint"}
+"""Said of an endpoint, but not stored."""
+_PUBLIC = [endpoints.c[name] for name in Endpoint.model_fields if name not in _TOLD]
 _LISTED_MAX = 1_000
 
 
@@ -25,7 +28,7 @@ async def serialize_registrations(tx: Transaction, number_id: UUID) -> None:
 
 async def add_endpoint(tx: Transaction, endpoint: Endpoint, *, sealed_secret: str) -> None:
     """Store a new endpoint."""
-    await tx.execute(insert(endpoints), {**endpoint.model_dump(), "sealed_secret": sealed_secret})
+    await tx.execute(insert(endpoints), {**endpoint.model_dump(exclude=_TOLD), "sealed_secret": sealed_secret})
 
 
 async def endpoints_of(tx: Transaction, *, tenant_id: UUID, number_id: UUID | None = None) -> Sequence[Endpoint]:
@@ -53,6 +56,13 @@ async def find_endpoint(
     return _endpoint(row) if row else None
 
 
+async def locate_endpoint(tx: Transaction, endpoint_id: UUID) -> Endpoint | None:
+    """Any tenant's endpoint."""
+    query = select(*_PUBLIC).where(endpoints.c.endpoint_id == endpoint_id, endpoints.c.deleted_at.is_(None))
+    row = (await tx.execute(query)).first()
+    return _endpoint(row) if row else None
+
+
 async def change_endpoint(tx: Transaction, endpoint: Endpoint, *, revive: bool) -> Endpoint:
     """Store name, URL, selection and whether it is on; `revive` forgets its failures, for they are another life's."""
     values: dict[str, Any] = {
@@ -60,10 +70,12 @@ async def change_endpoint(tx: Transaction, endpoint: Endpoint, *, revive: bool) 
         "url": endpoint.url,
         "events": list(endpoint.events),
         "active": endpoint.active,
+        "disabled_reason": endpoint.disabled_reason,
+        "disabled_at": endpoint.disabled_at,
         "updated_at": func.clock_timestamp(),
     }
     if revive:
-        values |= {"failures": 0, "failing_since": None, "disabled_reason": None}
+        values |= {"failures": 0, "failing_since": None}
     statement = update(endpoints).where(endpoints.c.endpoint_id == endpoint.endpoint_id).values(**values)
     return _endpoint((await tx.execute(statement.returning(*_PUBLIC))).one())
 
@@ -120,20 +132,20 @@ async def forget_endpoint(tx: Transaction, endpoint_id: UUID) -> None:
 
 
 async def listeners_of(tx: Transaction, number_ids: Collection[UUID]) -> Sequence[Listener]:
-    """The active endpoints of these numbers, oldest first."""
+    """The endpoints of these numbers, oldest first; one that is off is owed too."""
     wanted = bindparam("number_ids", sorted(number_ids), ARRAY(Uuid))
     return await _listeners(tx, endpoints.c.number_id == any_(wanted))
 
 
 async def listeners_of_tenant(tx: Transaction, tenant_id: UUID) -> Sequence[Listener]:
-    """The active endpoints of all numbers of a tenant, oldest first."""
+    """The endpoints of all numbers of a tenant, oldest first."""
     return await _listeners(tx, endpoints.c.tenant_id == tenant_id)
 
 
 async def _listeners(tx: Transaction, condition: ColumnElement[bool]) -> Sequence[Listener]:
     query = (
         select(endpoints.c.endpoint_id, endpoints.c.tenant_id, endpoints.c.number_id, endpoints.c.events)
-        .where(condition, endpoints.c.active)
+        .where(condition, endpoints.c.deleted_at.is_(None))
         .order_by(endpoints.c.endpoint_id)
     )
     return [
@@ -145,4 +157,4 @@ async def _listeners(tx: Transaction, condition: ColumnElement[bool]) -> Sequenc
 
 
 def _endpoint(row: Row[Any]) -> Endpoint:
-    return Endpoint.model_validate(dict(row._mapping))
+    return Endpoint.model_validate({**row._mapping, "disabled_hint": why_off(row.disabled_reason)})

@@ -15,8 +15,10 @@ from chassis.group_commit import GroupCommit
 from chassis.seal import KeyRing, SealError
 from chassis.telemetry.logs import get_logger
 from chassis.telemetry.metrics import registry
+from contracts.delivery_questions import DeliveryState
 from contracts.values import MessageRef
-from notifier.domain.delivery import Answered, Claimed, Evidence, Problem, State, Unanswered, Verdict, decide
+from notifier.domain.delivery import Answered, Claimed, Evidence, Unanswered, Verdict, decide
+from notifier.domain.problems import Problem
 from notifier.domain.schedule import Schedule
 from notifier.domain.settlement import Settlement
 from notifier.domain.signature import headers_of
@@ -99,7 +101,14 @@ class DeliverWebhook:
         except SealError as error:
             logger.exception("delivery_unreadable", error=error, delivery_id=claimed.delivery_id)
             return Unanswered(problem=Problem.UNREADABLE)
-        headers = headers_of(delivery_id=claimed.delivery_id, event=claimed.event, secrets=secrets, body=body, now=now)
+        headers = headers_of(
+            delivery_id=claimed.delivery_id,
+            event=claimed.event,
+            attempt=claimed.attempt,
+            secrets=secrets,
+            body=body,
+            now=now,
+        )
         return await self.poster.post(claimed.url, headers=headers, body=body)
 
     def _kept_response(self, claimed: Claimed, evidence: Evidence) -> str | None:
@@ -123,7 +132,7 @@ def _tell(settlement: Settlement, *, settled: bool) -> None:
     claimed, verdict = settlement.claimed, settlement.verdict
     result = _result(verdict)
     attempts_total.labels(result=result).inc()
-    if settled and verdict.state is State.DELIVERED:
+    if settled and verdict.state is DeliveryState.DELIVERED and claimed.attempts_before == 0:
         delivery_seconds.observe(max((settlement.ended_at - claimed.changed_at).total_seconds(), 0))
     logger.info(
         "delivery_attempted",

@@ -1,4 +1,7 @@
-"""Deletes deliveries, their attempts and purged numbers after their retention, in small bites."""
+"""Deletes deliveries, their attempts and purged numbers after their retention, in small bites.
+
+What was sent about a purged number goes at once, as soon as it is over.
+"""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -6,7 +9,7 @@ from datetime import timedelta
 from chassis.clock import Clock
 from chassis.database import Database
 from notifier.domain.settlement import oldest_id
-from notifier.store import deliveries, numbers
+from notifier.store import deliveries, log, numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,4 +30,6 @@ class ForgetOld:
             attempts = await deliveries.forget_attempts(tx, before=before, limit=self.bite)
         async with self.database.transaction() as tx:
             purged = await numbers.forget_purged(tx, before=self.clock() - self.retention, limit=self.bite)
-        return max(forgotten, attempts, purged) >= self.bite
+        async with self.database.transaction() as tx:
+            erased = await log.erase_purged(tx, limit=self.bite)
+        return max(forgotten, attempts, purged, erased) >= self.bite

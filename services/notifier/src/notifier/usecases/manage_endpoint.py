@@ -61,7 +61,9 @@ class ManageWebhook:
             rejected = judge_change(asked, current, existing, refusal=refusal)
             if rejected is not None:
                 return rejected
-            stored = await store.change_endpoint(tx, changed(asked, current), revive=bool(asked.active or asked.url))
+            stored = await store.change_endpoint(
+                tx, changed(asked, current, now=self.clock()), revive=bool(asked.active or asked.url)
+            )
         logger.info("endpoint_changed", endpoint_id=asked.endpoint_id)
         return EndpointFound(endpoint=stored)
 

@@ -42,21 +42,22 @@ class PlanDeliveries:
         if not hearing:
             return []
         body = body_of(fact, event, self._content(fact))
-        return [self._planned(fact, event, body, listener.endpoint_id) for listener in hearing]
+        return [self._planned(fact, event, body, listener) for listener in hearing]
 
     def _content(self, fact: MessageStatusChanged) -> MessageContent | None:
         if fact.sealed is None:
             return None
         return MessageContent.model_validate_json(self.ring.open(fact.sealed, aad=fact.ref.message_id.bytes))
 
-    def _planned(self, fact: MessageStatusChanged, event: str, body: bytes, endpoint_id: UUID) -> Planned:
+    def _planned(self, fact: MessageStatusChanged, event: str, body: bytes, listener: Listener) -> Planned:
         delivery_id = self.new_id()
         return Planned(
             delivery_id=delivery_id,
-            endpoint_id=endpoint_id,
+            endpoint_id=listener.endpoint_id,
             ref=fact.ref,
             version=fact.version,
             event=event,
             changed_at=fact.changed_at,
             sealed_body=self.ring.seal(body, aad=delivery_id.bytes),
+            follows=fact.previous in EVENT_OF and listener.hears(EVENT_OF[fact.previous]),
         )

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 
 from chassis.database import Transaction
+from chassis.telemetry.logs import get_logger
 from notifier.domain.delivery import fact_of
 from notifier.domain.settlement import Settlement, outcomes_of
 from notifier.store import deliveries
+
+logger = get_logger(__name__)
 
 
 async def settle_attempts(tx: Transaction, settlements: Sequence[Settlement]) -> Sequence[bool]:
@@ -13,9 +16,12 @@ async def settle_attempts(tx: Transaction, settlements: Sequence[Settlement]) ->
     ours = await deliveries.settle(tx, settlements)
     settled = [settlement for settlement in settlements if settlement.claimed.delivery_id in ours]
     await deliveries.log_attempts(tx, settlements)
-    await deliveries.record_outcomes(tx, outcomes_of(settled))
+    switched_off = await deliveries.record_outcomes(tx, outcomes_of(settled))
     for settlement in settled:
         fact = fact_of(settlement.claimed, settlement.verdict, now=settlement.ended_at)
         if fact is not None:
             tx.emit(fact)
+    for endpoint in switched_off:
+        tx.emit(endpoint.fact())
+        logger.warning("endpoint_disabled", endpoint_id=endpoint.endpoint_id, reason=endpoint.reason)
     return [settlement.claimed.delivery_id in ours for settlement in settlements]

@@ -54,6 +54,13 @@ _WEBHOOKS: Final[Codes] = (
 )
 _WEBHOOK: Final[Codes] = (*_WEBHOOKS, R.WEBHOOK_NOT_FOUND)
 _WEBHOOK_WRITTEN: Final[Codes] = (R.WEBHOOK_URL_REFUSED, R.UNKNOWN_EVENT, R.WEBHOOK_ALREADY_EXISTS)
+_REPLAYED: Final[Codes] = (
+    R.WEBHOOK_INACTIVE,
+    R.WEBHOOK_DELIVERY_NOT_FOUND,
+    R.WEBHOOK_DELIVERY_UNDER_WAY,
+    R.WEBHOOK_REPLAYED_TOO_OFTEN,
+    R.WEBHOOK_BODY_ERASED,
+)
 
 REFUSALS: Final[Mapping[str, Codes]] = {
     "POST /v1/messages/send": _SENDING,
@@ -128,6 +135,9 @@ REFUSALS: Final[Mapping[str, Codes]] = {
     "GET /v1/webhooks/{webhook_id}/logs": (*_WEBHOOK, R.UNKNOWN_EVENT),
     "POST /v1/webhooks/{webhook_id}/rotate-secret": _WEBHOOK,
     "POST /v1/webhooks/{webhook_id}/test": (*_WEBHOOK, R.WEBHOOK_INACTIVE),
+    "GET /v1/webhooks/{webhook_id}/deliveries": _WEBHOOK,
+    "POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay": (*_WEBHOOK, *_REPLAYED),
+    "POST /v1/webhooks/{webhook_id}/replay": (*_WEBHOOK, R.WEBHOOK_INACTIVE, R.INVALID_DATE_RANGE),
 }
 """Of clients' routes, beyond what every route of theirs answers. A route that is not named has nothing beyond."""
 
@@ -152,6 +162,7 @@ _ADMIN_THINGS: Final[Mapping[str, Codes]] = {
         R.NO_APPROVED_VERSION,
     ),
     "messages": (R.MESSAGE_NOT_FOUND, R.MESSAGE_NOT_REPROCESSABLE, R.CONTENT_FORGOTTEN, R.OPT_IN_REQUIRED),
+    "webhooks": (R.WEBHOOK_NOT_FOUND, R.ENDPOINT_REJECTED, *_REPLAYED, R.INVALID_DATE_RANGE),
     "operators": (R.OPERATOR_NOT_FOUND,),
     "audit": (),
 }
@@ -167,7 +178,7 @@ def refusals_of(operation: str) -> Codes:
         common = (*common, R.OPERATOR_ROLE_NOT_ALLOWED)
     if method == "PATCH":
         common = (*common, R.EMPTY_PATCH)
-    if path.endswith("/lane"):
+    if path.endswith("/lane") or path.startswith("/v1/admin/webhooks"):
         common = (*common, R.OWNER_UNAVAILABLE)
     things = _ADMIN_THINGS[path.split("/")[3]]
     if "{" not in path and method == "GET":

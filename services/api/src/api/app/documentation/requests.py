@@ -19,6 +19,7 @@ IDS: Final[Mapping[str, str]] = {
             "message",
             "webhook",
             "operator",
+            "delivery",
         ),
         start=1,
     )
@@ -27,6 +28,12 @@ IDS: Final[Mapping[str, str]] = {
 
 PHONE: Final = "+5547991000000"
 _VERSION: Final = {"body": "Olá {{name}}, o pedido {{order}} está pronto.", "examples": {"name": "Ana", "order": "42"}}
+_REPLAY: Final = {
+    "from": "2020-01-01T00:00:00Z",
+    "to": "2039-12-31T00:00:00Z",
+    "events": ["message.failed"],
+    "status": "FAILED",
+}
 
 REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "POST /v1/messages/send": {
@@ -72,6 +79,8 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
         "webhook": {"url": "https://example.com/hooks", "name": "pedidos", "events": ["message.delivered"]}
     },
     "PATCH /v1/webhooks/{webhook_id}": {"everything": {"events": ["*"], "active": True}},
+    "POST /v1/webhooks/{webhook_id}/replay": {"failed": _REPLAY, "next": {**_REPLAY, "cursor": IDS["delivery"]}},
+    "POST /v1/admin/webhooks/{webhook_id}/replay": {"failed": _REPLAY},
     "POST /v1/admin/tenants": {"tenant": {"name": "Padaria", "timezone": "America/Sao_Paulo", "defaultCountry": "BR"}},
     "PATCH /v1/admin/tenants/{tenant_id}": {"plan": {"planId": IDS["plan"]}},
     "POST /v1/admin/projects": {"project": {"tenantId": IDS["tenant"], "name": "Loja", "productionApproved": True}},

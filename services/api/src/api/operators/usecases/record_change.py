@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from api.operators.domain import Action, AuditEntry, Operator, Target, authorise
@@ -58,6 +58,14 @@ class Change:
             after = await audit.snapshot(tx, audited, target_id, lock=False)
             await audit.insert_entry(tx, self._entry(target_id, before=None, after=after))
         return result
+
+    async def announce(self, target_id: UUID, *, before: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+        """Log what another service is about to be asked: written first, so that no change goes unlogged.
+
+        It is logged even where that service then declines. Both mappings must be fit for the log.
+        """
+        async with self.door.database.together() as tx:
+            await audit.insert_entry(tx, self._entry(target_id, before=[before], after=[{"asked": dict(asked)}]))
 
     def _entry(self, target_id: UUID, *, before: audit.Shown, after: audit.Shown) -> AuditEntry:
         return AuditEntry(

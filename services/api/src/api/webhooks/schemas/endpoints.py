@@ -1,7 +1,8 @@
-"""Bodies of the webhook routes."""
+"""Bodies of the routes about endpoints and the attempts at them."""
 
 import json
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from fastapi import Header
@@ -9,7 +10,7 @@ from pydantic import Field, StrictBool, StrictStr
 
 from api.refusals import Refusal, RefusedError
 from api.schemas import Body, PlainLine, instant
-from api.webhooks.usecases import OpenedAttempt
+from api.webhooks.usecases.manage_endpoints import OpenedAttempt
 from contracts.questions import Endpoint, TrialPlanned
 from contracts.values import Environment
 
@@ -45,7 +46,7 @@ class EndpointChangeBody(Body):
 
 
 def endpoint_body(endpoint: Endpoint, environment: Environment) -> dict[str, Any]:
-    """An endpoint as the published contract shows it; the secret is not part of it."""
+    """An endpoint as the published contract shows it, and why and since when it is off; never the secret."""
     return {
         "id": str(endpoint.endpoint_id),
         "tenantId": str(endpoint.tenant_id),
@@ -56,10 +57,45 @@ def endpoint_body(endpoint: Endpoint, environment: Environment) -> dict[str, Any
         "events": list(endpoint.events),
         "apiKeys": [],
         "lastTriggered": instant(endpoint.last_triggered_at),
+        "disabledReason": endpoint.disabled_reason,
+        "disabledHint": endpoint.disabled_hint,
+        "disabledSince": instant(endpoint.disabled_at),
+        "failingSince": instant(endpoint.failing_since),
         "whatsappNumberIds": [str(endpoint.number_id)],
         "whatsappInstanceIds": [endpoint.instance],
         "createdAt": instant(endpoint.created_at),
         "updatedAt": instant(endpoint.updated_at),
+    }
+
+
+def operated_body(endpoint: Endpoint) -> dict[str, Any]:
+    """An endpoint as operators see it; of its URL the origin only, for the rest of it may be a secret."""
+    return {
+        "id": str(endpoint.endpoint_id),
+        "tenantId": str(endpoint.tenant_id),
+        "numberId": str(endpoint.number_id),
+        "instance": endpoint.instance,
+        "name": endpoint.name,
+        "origin": "{0.scheme}://{0.netloc}".format(urlsplit(endpoint.url)),
+        "events": list(endpoint.events),
+        "active": endpoint.active,
+        "lastTriggered": instant(endpoint.last_triggered_at),
+        "disabledReason": endpoint.disabled_reason,
+        "disabledHint": endpoint.disabled_hint,
+        "disabledSince": instant(endpoint.disabled_at),
+        "failingSince": instant(endpoint.failing_since),
+        "createdAt": instant(endpoint.created_at),
+        "updatedAt": instant(endpoint.updated_at),
+    }
+
+
+def audited_body(endpoint: Endpoint) -> dict[str, Any]:
+    """What the log of changes may show of an endpoint."""
+    return {
+        "tenant_id": str(endpoint.tenant_id),
+        "number_id": str(endpoint.number_id),
+        "active": endpoint.active,
+        "disabled_reason": endpoint.disabled_reason,
     }
 
 
@@ -82,4 +118,5 @@ def attempt_body(attempt: OpenedAttempt) -> dict[str, Any]:
         "deliveryId": str(logged.delivery_id),
         "attempt": logged.attempt,
         "problem": logged.problem,
+        "hint": logged.hint,
     }

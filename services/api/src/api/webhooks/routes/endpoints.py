@@ -1,41 +1,21 @@
-"""The public door to webhook endpoints."""
+"""The customers' door to webhook endpoints."""
 
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
-from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query
 
-from api.access.domain import KeyScope
-from api.access.schemas import ApiKey
 from api.access.usecases import Authenticate
-from api.refusals import Refusal, RefusedError
 from api.schemas import instant
 from api.webhooks.domain import Asking
-from api.webhooks.schemas import EndpointBody, EndpointChangeBody, NumberId, attempt_body, endpoint_body, trial_body
-from api.webhooks.usecases import ManageEndpoints
-
-Ask = Callable[..., Awaitable[Asking]]
-
-
-def _webhook_id(webhook_id: str) -> UUID:
-    try:
-        return UUID(webhook_id)
-    except ValueError:
-        raise RefusedError(Refusal.WEBHOOK_NOT_FOUND) from None
-
-
-WebhookId = Annotated[UUID, Depends(_webhook_id)]
+from api.webhooks.routes.asking import Ask, WebhookId, asking_with
+from api.webhooks.schemas.endpoints import EndpointBody, EndpointChangeBody, attempt_body, endpoint_body, trial_body
+from api.webhooks.usecases.manage_endpoints import ManageEndpoints
 
 
 def router(authenticate: Authenticate, endpoints: ManageEndpoints) -> APIRouter:
     """Routes below /v1/webhooks."""
     routes = APIRouter(tags=["webhooks"])
-
-    async def asking(x_api_key: ApiKey = None, number_id: NumberId = None) -> Asking:
-        caller = await authenticate.caller(x_api_key)
-        return Asking(caller=caller, number_id=number_id if caller.scope is KeyScope.TENANT else None)
-
+    asking = asking_with(authenticate)
     _add_collection(routes, endpoints, asking)
     _add_one(routes, endpoints, asking)
     _add_insight(routes, endpoints, asking)

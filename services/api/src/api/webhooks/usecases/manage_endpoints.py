@@ -1,15 +1,16 @@
-"""What a client does with its webhook endpoints; the notifier carries it out."""
+"""What a client does with its webhook endpoints themselves, and what it sees of the attempts at them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any
 from uuid import UUID
 
 from api.numbers.domain import Number
 from api.numbers.store import find_number
 from api.refusals import Refusal, RefusedError
 from api.webhooks.domain import Asking, own_number, tenants_number
+from api.webhooks.usecases.ask_notifier import Questions, ask_notifier
 from chassis.database import Database
 from chassis.seal import KeyRing, SealError
 from contracts.questions import (
@@ -24,23 +25,12 @@ from contracts.questions import (
     ListDeliveryLog,
     ListEndpoints,
     LoggedAttempt,
-    Question,
     RegisterEndpoint,
-    Rejected,
     RotateSecret,
     SecretRotated,
     TrialPlanned,
     TryEndpoint,
 )
-from contracts.statement import Statement
-
-Answer = TypeVar("Answer", bound=Question)
-
-
-class Questions(Protocol):
-    """Asks the owner of endpoints."""
-
-    async def ask(self, question: Question) -> Statement: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,49 +66,55 @@ class ManageEndpoints:
             url=url,
             events=tuple(events),
         )
-        answer = await self._ask(question, EndpointRegistered)
+        answer = await ask_notifier(self.questions, question, EndpointRegistered)
         return answer.endpoint, self._secret(answer.endpoint, answer.sealed_secret)
 
     async def list(self, asking: Asking) -> Sequence[Endpoint]:
         """Oldest first."""
-        reach = await self._reach(asking)
-        return (await self._ask(ListEndpoints(**reach), Endpoints)).endpoints
+        reach = await self.reach(asking)
+        return (await ask_notifier(self.questions, ListEndpoints(**reach), Endpoints)).endpoints
 
     async def find(self, asking: Asking, endpoint_id: UUID) -> Endpoint:
         """Raises `RefusedError(WEBHOOK_NOT_FOUND)`, as all below do."""
-        reach = await self._reach(asking)
-        return (await self._ask(FindEndpoint(endpoint_id=endpoint_id, **reach), EndpointFound)).endpoint
+        reach = await self.reach(asking)
+        return (
+            await ask_notifier(self.questions, FindEndpoint(endpoint_id=endpoint_id, **reach), EndpointFound)
+        ).endpoint
 
     async def change(self, asking: Asking, endpoint_id: UUID, changes: dict[str, Any]) -> Endpoint:
         """The endpoint as it is now."""
-        reach = await self._reach(asking)
+        reach = await self.reach(asking)
         question = ChangeEndpoint(endpoint_id=endpoint_id, **reach, **changes)
-        return (await self._ask(question, EndpointFound)).endpoint
+        return (await ask_notifier(self.questions, question, EndpointFound)).endpoint
 
     async def delete(self, asking: Asking, endpoint_id: UUID) -> Endpoint:
         """The endpoint as it was."""
-        reach = await self._reach(asking)
-        return (await self._ask(DeleteEndpoint(endpoint_id=endpoint_id, **reach), EndpointFound)).endpoint
+        reach = await self.reach(asking)
+        return (
+            await ask_notifier(self.questions, DeleteEndpoint(endpoint_id=endpoint_id, **reach), EndpointFound)
+        ).endpoint
 
     async def rotate(self, asking: Asking, endpoint_id: UUID) -> tuple[Endpoint, str, datetime]:
         """The endpoint, its new secret, and until when the old one signs along."""
-        reach = await self._reach(asking)
-        answer = await self._ask(RotateSecret(endpoint_id=endpoint_id, **reach), SecretRotated)
+        reach = await self.reach(asking)
+        answer = await ask_notifier(self.questions, RotateSecret(endpoint_id=endpoint_id, **reach), SecretRotated)
         return answer.endpoint, self._secret(answer.endpoint, answer.sealed_secret), answer.previous_valid_until
 
     async def attempt(self, asking: Asking, endpoint_id: UUID) -> TrialPlanned:
         """The delivery that the endpoint is owed now; asked again within seconds it is the same."""
-        caller, reach = asking.caller, await self._reach(asking)
+        caller, reach = asking.caller, await self.reach(asking)
         question = TryEndpoint(
             endpoint_id=endpoint_id, project_id=caller.project_id, environment=caller.environment, **reach
         )
-        return await self._ask(question, TrialPlanned)
+        return await ask_notifier(self.questions, question, TrialPlanned)
 
     async def log(self, asking: Asking, endpoint_id: UUID, *, event: str | None, limit: int) -> Sequence[OpenedAttempt]:
         """Newest first, opened: whoever may read the log is whom the payloads were sent to."""
-        reach = await self._reach(asking)
+        reach = await self.reach(asking)
         question = ListDeliveryLog(endpoint_id=endpoint_id, event=event, limit=limit, **reach)
-        return [self._opened(attempt) for attempt in (await self._ask(question, DeliveryLog)).attempts]
+        return [
+            self._opened(attempt) for attempt in (await ask_notifier(self.questions, question, DeliveryLog)).attempts
+        ]
 
     async def _number(self, asking: Asking) -> Number | None:
         number = own_number(asking)
@@ -127,18 +123,10 @@ class ManageEndpoints:
         async with self.database.transaction() as tx:
             return tenants_number(await find_number(tx, asking.number_id), asking.caller)
 
-    async def _reach(self, asking: Asking) -> dict[str, Any]:
+    async def reach(self, asking: Asking) -> dict[str, Any]:
+        """What bounds a question about endpoints: the tenant, and the number if the key or the request names one."""
         number = await self._number(asking)
         return {"tenant_id": asking.caller.tenant_id, "number_id": number.number_id if number else None}
-
-    async def _ask(self, question: Question, expected: type[Answer]) -> Answer:
-        answer = await self.questions.ask(question)
-        if isinstance(answer, expected):
-            return answer
-        if isinstance(answer, Rejected):
-            refusal = Refusal.__members__.get(answer.code, Refusal.ENDPOINT_REJECTED)
-            raise RefusedError(refusal, answer.message, field=answer.field)
-        raise RefusedError(Refusal.OWNER_UNAVAILABLE)
 
     def _secret(self, endpoint: Endpoint, sealed: str) -> str:
         return self.keys.open(sealed, aad=endpoint.endpoint_id.bytes).decode()

@@ -1,0 +1,1 @@
+"""What clients and operators do with webhook endpoints; the notifier carries it out."""
