@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PLACES = [*sorted(ROOT.glob("libs/*/src")), *sorted(ROOT.glob("services/*/src"))]
+PLACES = [*sorted(ROOT.glob("libs/*/src")), *sorted(ROOT.glob("services/*/src")), ROOT / "tools" / "cli" / "src"]
 VIOLATIONS = {
     "services are strangers": ("notifier/store.py", "import reconciler.domain", "1. Services are strangers"),
     "a library below a service": ("chassis/loop.py", "import dispatcher.domain", "1. Services are strangers"),
@@ -20,6 +20,8 @@ VIOLATIONS = {
     "an impure domain": ("dispatcher/domain/planted.py", "import asyncio", "6. The domain is pure"),
     "SQL in a use case": ("api/access/usecases.py", "import sqlalchemy", "7. SQL lives in"),
     "a framework inside": ("api/numbers/store.py", "import fastapi", "8. Frameworks stay"),
+    "the command behind the API's back": ("pilot_cli/client.py", "import contracts.ids", "11. The operators' command"),
+    "a renderer that calls": ("pilot_cli/screen.py", "import pilot_cli.desk", "12. Inside the command"),
     "contracts looking out": ("contracts/status.py", "import httpx", "9. Contracts need"),
 }
 

@@ -15,6 +15,7 @@ from chassis.testing.waiting import eventually
 from local_stack.backing import Backing
 from local_stack.services import ServiceProcess
 
+from .answering import answering
 from .notifying import notifying
 from .running import OPERATOR_KEY, Account, RunningApi, code_of
 from .stored import fail
@@ -70,10 +71,9 @@ class World:
         assert submitted.status_code == 200, submitted.text
         return template_id
 
-    async def failed(self) -> str:
+    async def queued(self) -> str:
         answer = await self.api.send(self.account.key)
         assert answer.status_code == 202, answer.text
-        await fail(self.api, answer.json()["id"])
         return str(answer.json()["id"])
 
     async def webhook(self) -> str:
@@ -91,6 +91,11 @@ class World:
 
         await eventually(is_over, "an attempt that has ended", timeout_seconds=20)
         return f"{webhook}/deliveries/{delivery}"
+
+    async def failed(self) -> str:
+        message_id = await self.queued()
+        await fail(self.api, message_id)
+        return message_id
 
     async def profile(self) -> str:
         tenant_id = await self.made("tenants", name="t")
@@ -169,6 +174,7 @@ RECIPES: dict[str, Recipe] = {
         w.webhook(), "webhooks/{}/replay", {"from": "2020-01-01T00:00:00Z", "to": "2039-01-01T00:00:00Z"}
     ),
     "POST /v1/admin/webhooks/{webhook_id}/enable": lambda w: on(w.webhook(), "webhooks/{}/enable"),
+    "POST /v1/admin/messages/{message_id}/cancel": lambda w: on(w.queued(), "messages/{}/cancel"),
     "POST /v1/admin/operators": lambda w: to("operators", name="Caio", role="viewer"),
     "PATCH /v1/admin/operators/{operator_id}": lambda w: on(
         w.made("operators", name="Caio", role="viewer"), "operators/{}", {"role": "operator"}
@@ -195,6 +201,13 @@ async def notifier(
     """Whom the api asks about webhooks."""
     async with notifying(backing, api_database, vhost, tmp_path_factory.mktemp("notifier")) as process:
         yield process
+
+
+@pytest.fixture(scope="module", autouse=True)
+async def dispatching(running_api: RunningApi, api_database: TestDatabase, vhost: VirtualHost) -> AsyncIterator[None]:
+    """Canceling asks the dispatcher."""
+    async with answering(api_database.url("dispatcher"), vhost.url):
+        yield
 
 
 async def call(world: World, route: str, role: str) -> httpx.Response:

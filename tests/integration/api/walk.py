@@ -124,6 +124,10 @@ FLEET = (
     Step("POST /v1/admin/numbers/{number_id}/pause"),
     Step("POST /v1/admin/numbers/{number_id}/resume"),
     Step("GET /v1/admin/numbers/{number_id}/lane"),
+    Step("GET /v1/admin/numbers/{number_id}/status"),
+    Step("GET /v1/admin/messages/waiting", query={"overdueSeconds": "0"}),
+    Step("GET /v1/admin/messages/{reference}"),
+    Step("GET /v1/admin/messages/{reference}/timeline"),
     Step("POST /v1/admin/messages/{message_id}/reprocess", before="failure"),
     Step("GET /v1/admin/webhooks", query={"tenantId": "tenant"}),
     Step("GET /v1/admin/webhooks/{webhook_id}"),
@@ -131,6 +135,7 @@ FLEET = (
     Step("POST /v1/admin/webhooks/{webhook_id}/deliveries/{delivery_id}/replay"),
     Step("POST /v1/admin/webhooks/{webhook_id}/replay"),
     Step("POST /v1/admin/webhooks/{webhook_id}/enable"),
+    Step("POST /v1/admin/messages/{message_id}/cancel"),
     Step("GET /v1/admin/audit"),
 )
 PARTING = (

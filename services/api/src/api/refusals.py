@@ -59,6 +59,7 @@ class Refusal(Enum):
     TEMPLATE_STATE_CONFLICT = (409, "The version is not in a state that allows this.")
     NO_APPROVED_VERSION = (400, "The template has no approved version.")
     MESSAGE_NOT_FOUND = (404, "There is no such message.")
+    MESSAGE_NOT_CANCELABLE = (409, "Only a message that certainly was not sent can be canceled.")
     MESSAGE_NOT_REPROCESSABLE = (409, "Only a message that failed can be sent again in a new round.")
     CONTENT_FORGOTTEN = (409, "The content of the message is no longer kept, so it cannot be sent again.")
     CURSOR_INVALID = (400, "The cursor is not one of this listing; start again without it.")

@@ -24,6 +24,7 @@ def assemble(settings: Settings) -> tuple[Foundation, Parts]:
         settings, service=API, outbox=OUTBOX, topology=TOPOLOGY, decode=decode, title="Pilot Status API"
     )
     parts = Parts(settings, foundation)
+    follow = reading.following(parts)
     public = [
         unsupported.routes(parts),
         keys.routes(parts),
@@ -33,9 +34,9 @@ def assemble(settings: Settings) -> tuple[Foundation, Parts]:
         messages.routes(parts),
         webhooks.routes(parts),
         analytics.routes(parts),
-        reading.routes(parts),
+        reading.routes(parts, follow),
     ]
-    mount(foundation.app, public=public, operator=operator.routes(parts))
+    mount(foundation.app, public=public, operator=operator.routes(parts, follow))
     ask_first(foundation.app, KeyFirst(clients=parts.authenticate, operators=parts.authenticate_operator))
     document_with(foundation.app)
     operator.listen(parts)

@@ -5,8 +5,10 @@ from fastapi import APIRouter
 from api.app.parts import Parts
 from api.messages.usecases.forget_content import ForgetContent
 from api.numbers.adapters import BrokerLanes
+from api.numbers.usecases import FindNumber
 from api.own_numbers.adapters import EvolutionNumbers
 from api.own_numbers.routes import changing, showing
+from api.own_numbers.routes import probing as probing_routes
 from api.own_numbers.usecases.change_number import ChangeNumber
 from api.own_numbers.usecases.connect_number import ConnectNumber
 from api.own_numbers.usecases.create_number import CreateNumber
@@ -46,6 +48,13 @@ def routes(parts: Parts) -> APIRouter:
     router.include_router(showing.router(parts.authenticate, show, connect))
     router.include_router(changing.router(parts.authenticate, create, ChangeNumber(database=database), remove, show))
     return router
+
+
+def probing(parts: Parts) -> APIRouter:
+    """The operators' route that asks the gateway of a number."""
+    gateway = _gateway(parts.settings)
+    show = ShowNumbers(database=parts.database, keys=parts.keys, gateway=gateway, clock=utc_now)
+    return probing_routes.router(FindNumber(database=parts.database), show)
 
 
 def _gateway(settings: Settings) -> EvolutionNumbers:

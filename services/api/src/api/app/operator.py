@@ -11,11 +11,11 @@ from api.administration.usecases.manage_keys import ReadKeys, RevokeKey
 from api.administration.usecases.manage_limits import ManageLimits, ReadLimits
 from api.administration.usecases.manage_opt_ins import ManageOptIns, ReadOptIns
 from api.administration.usecases.manage_profiles import ManageProfiles, ReadProfiles
-from api.app import lanes, webhooks
+from api.app import lanes, operated_messages, webhooks
+from api.app import numbers as own_numbers
 from api.app.audited import AUDITED
 from api.app.parts import Parts
-from api.messages.routes import reprocessing
-from api.messages.usecases.reprocess_message import ReprocessMessage
+from api.messages.usecases.follow_progress import FollowProgress
 from api.numbers import subscribers as number_subscribers
 from api.numbers.adapters import BrokerLanes, EvolutionWebhooks
 from api.numbers.usecases import FindNumber, FollowConnection, RegisterNumber
@@ -36,7 +36,7 @@ from gateways.evolution.instances import EvolutionInstances
 FORGET_EVERY_SECONDS = 3_600
 
 
-def routes(parts: Parts) -> APIRouter:
+def routes(parts: Parts, follow: FollowProgress) -> APIRouter:
     """Everything below /v1/admin. What changes something is built with the door's database, what reads with ours."""
     guard = _guard(parts)
     forget = ForgetChanges(database=parts.database, clock=utc_now, kept_days=parts.settings.audit_retention_days)
@@ -49,10 +49,8 @@ def routes(parts: Parts) -> APIRouter:
         *_number_routers(guard, parts),
         lanes.routes(parts),
         webhooks.operators_routes(parts, guard),
-        reprocessing.router(
-            guard,
-            ReprocessMessage(database=changing, clock=utc_now, opt_in_enabled=parts.settings.opt_in_enabled),
-        ),
+        own_numbers.probing(parts),
+        *operated_messages.routers(guard, parts, follow),
         judging.router(
             guard,
             CreateTemplate(database=changing),

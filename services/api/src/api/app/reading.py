@@ -17,13 +17,18 @@ from chassis.clock import utc_now
 from chassis.group_commit import GroupCommit
 
 
-def routes(parts: Parts) -> APIRouter:
+def following(parts: Parts) -> FollowProgress:
+    """The one writer of public statuses; it hears what the other services say."""
+    commits = GroupCommit(parts.database, fold, name="follow", commits_max=1)
+    parts.stages.append(commits)
+    follow = FollowProgress(commits=commits)
+    message_subscribers.subscribe(parts.broker, follow)
+    return follow
+
+
+def routes(parts: Parts, follow: FollowProgress) -> APIRouter:
     """The public routes that read and cancel; to be mounted last, for one takes any path below /messages."""
     database, keys = parts.database, parts.keys
-    following = GroupCommit(database, fold, name="follow", commits_max=1)
-    parts.stages.append(following)
-    follow = FollowProgress(commits=following)
-    message_subscribers.subscribe(parts.broker, follow)
     questions = BrokerQuestions(asker=parts.asker, timeout_seconds=parts.settings.question_timeout_seconds)
     confine = Confine(database=database)
     cancel = CancelByReference(database=database, questions=questions, follow=follow)

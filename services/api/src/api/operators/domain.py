@@ -76,6 +76,7 @@ class Action(Enum):
     MESSAGE_REPROCESS = ("message.reprocess", Target.MESSAGE, Role.OPERATOR)
     WEBHOOK_REPLAY = ("webhook.replay", Target.WEBHOOK, Role.OPERATOR)
     WEBHOOK_ENABLE = ("webhook.enable", Target.WEBHOOK, Role.OPERATOR)
+    MESSAGE_CANCEL = ("message.cancel", Target.MESSAGE, Role.OPERATOR)
     OPERATOR_CREATE = ("operator.create", Target.OPERATOR, Role.ADMIN)
     OPERATOR_CHANGE = ("operator.change", Target.OPERATOR, Role.ADMIN)
     OPERATOR_REVOKE = ("operator.revoke", Target.OPERATOR, Role.ADMIN)

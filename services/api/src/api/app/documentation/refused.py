@@ -161,11 +161,18 @@ _ADMIN_THINGS: Final[Mapping[str, Codes]] = {
         R.TEMPLATE_VERSION_NOT_FOUND,
         R.NO_APPROVED_VERSION,
     ),
-    "messages": (R.MESSAGE_NOT_FOUND, R.MESSAGE_NOT_REPROCESSABLE, R.CONTENT_FORGOTTEN, R.OPT_IN_REQUIRED),
+    "messages": (R.MESSAGE_NOT_FOUND,),
     "webhooks": (R.WEBHOOK_NOT_FOUND, R.ENDPOINT_REJECTED, *_REPLAYED, R.INVALID_DATE_RANGE),
     "operators": (R.OPERATOR_NOT_FOUND,),
     "audit": (),
 }
+_ADMIN_VERBS: Final[Mapping[str, Codes]] = {
+    "lane": (R.OWNER_UNAVAILABLE,),
+    "status": (R.PROVIDER_NOT_CONFIGURED,),
+    "cancel": (R.MESSAGE_NOT_CANCELABLE, R.OWNER_UNAVAILABLE),
+    "reprocess": (R.MESSAGE_NOT_REPROCESSABLE, R.CONTENT_FORGOTTEN, R.OPT_IN_REQUIRED),
+}
+"""Of the last word of a path, beyond what its thing answers."""
 
 
 def refusals_of(operation: str) -> Codes:
@@ -178,7 +185,8 @@ def refusals_of(operation: str) -> Codes:
         common = (*common, R.OPERATOR_ROLE_NOT_ALLOWED)
     if method == "PATCH":
         common = (*common, R.EMPTY_PATCH)
-    if path.endswith("/lane") or path.startswith("/v1/admin/webhooks"):
+    common = (*common, *_ADMIN_VERBS.get(path.rsplit("/", 1)[1], ()))
+    if path.startswith("/v1/admin/webhooks"):
         common = (*common, R.OWNER_UNAVAILABLE)
     things = _ADMIN_THINGS[path.split("/")[3]]
     if "{" not in path and method == "GET":

@@ -23,11 +23,11 @@ NUMBERS_MAX = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """A connection state and when it was seen; `live` if that was just now."""
+    """A connection state and when it was seen, if ever; `live` if that was just now."""
 
     number_id: UUID
     state: ConnectionState
-    at: datetime
+    at: datetime | None
     live: bool
 
 
@@ -74,7 +74,16 @@ class ShowNumbers:
         except RefusedError as error:
             if error.refusal is Refusal.PROVIDER_NOT_CONFIGURED or number.state_observed_at is None:
                 raise
-            return Seen(number_id=number_id, state=number.state, at=number.state_observed_at, live=False)
+            return _remembered(number)
+
+    async def probe(self, number: Number) -> Seen:
+        """For operators, to whom silence is an answer; raises PROVIDER_NOT_CONFIGURED if our key is refused."""
+        try:
+            return await self._ask(number)
+        except RefusedError as error:
+            if error.refusal is Refusal.PROVIDER_NOT_CONFIGURED:
+                raise
+            return _remembered(number)
 
     async def groups(self, caller: Caller) -> Sequence[Group]:
         """The groups of the key's own number, which must be connected."""
@@ -90,3 +99,7 @@ class ShowNumbers:
         async with self.database.transaction() as tx:
             await record_connection(tx, instance=number.instance, state=state, observed_at=now)
         return Seen(number_id=number.number_id, state=state, at=now, live=True)
+
+
+def _remembered(number: Number) -> Seen:
+    return Seen(number_id=number.number_id, state=number.state, at=number.state_observed_at, live=False)

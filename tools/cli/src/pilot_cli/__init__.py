@@ -1,0 +1,1 @@
+"""The operator's `pilot` command: everything through the HTTP API, nothing behind its back."""

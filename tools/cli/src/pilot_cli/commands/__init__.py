@@ -1,0 +1,1 @@
+"""One module per noun, and one for each kind of verb on messages."""
