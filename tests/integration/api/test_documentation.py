@@ -15,8 +15,10 @@ from local_stack.backing import Backing
 
 from .answering import answering
 from .notifying import notifying
+from .repairing import repairing
 from .running import RunningApi
-from .walk import CLIENT, FLEET, PARTING, Walk, steps
+from .test_dead_letters import owed
+from .walk import CLIENT, FLEET, LETTERS, PARTING, Walk, steps
 
 SNAPSHOT = Path(__file__).parents[3] / "services" / "api" / "openapi.json"
 DOCUMENT: dict[str, Any] = json.loads(SNAPSHOT.read_text())
@@ -37,9 +39,11 @@ async def walked(
     async with (
         notifying(backing, api_database, vhost, folder),
         answering(api_database.url("dispatcher"), vhost.url),
+        repairing(api_database.url("reconciler"), vhost.url) as letters,
     ):
+        walk.bury = lambda: letters.bury(owed())
         await walk.to_clients()
-        await walk.go(*CLIENT, *FLEET, *PARTING)
+        await walk.go(*CLIENT, *FLEET, *LETTERS, *PARTING)
         yield walk
 
 

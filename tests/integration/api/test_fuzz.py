@@ -21,6 +21,7 @@ from local_stack.services import ServiceProcess
 
 from .answering import answering
 from .notifying import notifying
+from .repairing import repairing
 from .running import OPERATOR_KEY, RunningApi
 from .walk import CLIENT, Walk
 
@@ -67,6 +68,7 @@ async def fuzzed(
         await asyncio.to_thread(process.start)
         await stack.enter_async_context(notifying(backing, database, vhost, folder))
         await stack.enter_async_context(answering(database.url("dispatcher"), vhost.url))
+        await stack.enter_async_context(repairing(database.url("reconciler"), vhost.url))
         client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=20, trust_env=False)
         await stack.enter_async_context(client)
         walk = Walk(replace(running_api, client=client))
@@ -104,7 +106,7 @@ async def fuzz(walk: Walk, *arguments: str, folder: Path, phases: str, settings:
 
 
 async def test_requests_about_nothing_in_particular(fuzzed: Walk, tmp_path: Path) -> None:
-    assert "Tested: 104" in await fuzz(fuzzed, folder=tmp_path, phases="examples,fuzzing")
+    assert "Tested: 111" in await fuzz(fuzzed, folder=tmp_path, phases="examples,fuzzing")
 
 
 async def test_requests_about_what_is_there(fuzzed: Walk, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """One walk over every documented route, with its documented examples, as the customer and operator they belong to."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -23,6 +23,7 @@ PATH_IDS = {
     "operator_id": "operator",
     "message_id": "message",
     "delivery_id": "delivery",
+    "letter_id": "dead_letter",
 }
 """Which thing a placeholder of a path stands for."""
 
@@ -138,6 +139,15 @@ FLEET = (
     Step("POST /v1/admin/messages/{message_id}/cancel"),
     Step("GET /v1/admin/audit"),
 )
+LETTERS = (
+    Step("GET /v1/admin/dead-letters", before="letter"),
+    Step("GET /v1/admin/dead-letters/{letter_id}"),
+    Step("POST /v1/admin/dead-letters/{letter_id}/replay"),
+    Step("POST /v1/admin/dead-letters/{letter_id}/discard", before="letter"),
+    Step("POST /v1/admin/dead-letters/replay", before="letter"),
+    Step("POST /v1/admin/dead-letters/discard", before="letter"),
+    Step("GET /v1/admin/reconciliation"),
+)
 PARTING = (
     Step("DELETE /v1/messages/cancel"),
     Step("DELETE /v1/templates/{reference}"),
@@ -168,6 +178,8 @@ class Walk:
     keys: dict[str, str] = field(default_factory=dict)
     answers: dict[str, Any] = field(default_factory=dict)
     instance: str = ""
+    bury: Callable[[], Awaitable[str]] | None = None
+    """Makes a dead letter; its id."""
 
     async def go(self, *steps: Step) -> None:
         for step in steps:
@@ -235,6 +247,8 @@ class Walk:
             await fail(self.api, self.ids["message"])
         if step.before == "attempt":
             await eventually(self._is_attempted, "an attempt that has ended", timeout_seconds=20)
+        if step.before == "letter" and self.bury is not None:
+            self.ids["dead_letter"] = await self.bury()
         if step.before == "platform number":
             registered = await self.api.number()
             self.ids["number"] = registered["id"]
@@ -257,5 +271,5 @@ class Walk:
 
 def steps() -> Iterator[Step]:
     """All of them, in order."""
-    for part in (ADMIN, PAIRING, CLIENT, FLEET, PARTING):
+    for part in (ADMIN, PAIRING, CLIENT, FLEET, LETTERS, PARTING):
         yield from part

@@ -54,6 +54,13 @@ class Astray(Noted):
     EXCHANGE: ClassVar[str] = "playground.nowhere"
 
 
+class Direct(Noted):
+    """Said straight to the queue of that name."""
+
+    TYPE: ClassVar[str] = "note.direct.v1"
+    EXCHANGE: ClassVar[str] = ""
+
+
 async def write_notes(tx: Transaction, texts: Sequence[str]) -> Sequence[None]:
     """What a group commit's `write` looks like."""
     for note in texts:

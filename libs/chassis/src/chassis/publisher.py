@@ -13,6 +13,9 @@ from chassis.amqp import BROKER_TROUBLE, close_quietly, connect
 from chassis.confirms import BatchConfirms, Outcome
 from chassis.publish_frames import Outgoing, PublishFrames
 
+DEFAULT_EXCHANGE = ""
+"""Always there, and takes a queue's own name as the routing key; a broker lets nobody ask for it."""
+
 
 class BrokerLostError(Exception):
     """There is no usable connection to the broker right now."""
@@ -69,7 +72,7 @@ class Publisher:
 
     async def _missing_exchanges(self, names: set[str]) -> set[str]:
         missing: set[str] = set()
-        for name in names - self._known_exchanges:
+        for name in names - self._known_exchanges - {DEFAULT_EXCHANGE}:
             if self._connection is None:
                 raise AMQPConnectionError("not connected")
             async with asyncio.timeout(self._timeout):

@@ -83,6 +83,11 @@ class KeyRing:
         except InvalidTag:
             raise SealBrokenError("altered, or sealed for another owner") from None
 
+    def check(self, sealed: str) -> None:
+        """Whether it could be opened, without opening it; raises `SealBrokenError` or `UnknownKeyError`."""
+        if _take_apart(sealed)[0] not in self._ciphers:
+            raise UnknownKeyError("sealed with a key that is not in the ring")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pepper:

@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+from pydantic import Field
+
 from contracts.facts.messages import MessageAccepted
 from contracts.statement import Statement
 from contracts.topology import COMMANDS
@@ -22,6 +24,24 @@ class RequeueMessage(Statement):
     ref: MessageRef
     accepted: MessageAccepted
     possibly_sent: bool = False
+
+    def routing_key(self) -> str:
+        """The one service that may do it."""
+        return "dispatcher"
+
+
+class VerifyMessage(Statement):
+    """Say again where a message is, and ask the gateway what it knows of it; nothing is ever sent for that.
+
+    `key_id` is what the ledger remembers, for a job that was lost. Answered with the fact about the job, and with
+    `receipt.recorded` if the gateway's store proves more. Said by reconciler, heard by dispatcher.
+    """
+
+    TYPE: ClassVar[str] = "message.verify.v1"
+    EXCHANGE: ClassVar[str] = COMMANDS
+
+    ref: MessageRef
+    key_id: str | None = Field(default=None, min_length=1, max_length=200)
 
     def routing_key(self) -> str:
         """The one service that may do it."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from contracts import commands, delivery_questions, dispatch_questions, facts, questions
+from contracts import commands, delivery_questions, dispatch_questions, facts, questions, repair_questions
 from contracts.statement import Statement
 
 API, DISPATCHER, STATUS_INGEST, NOTIFIER, RECONCILER = "api", "dispatcher", "status-ingest", "notifier", "reconciler"
@@ -31,9 +31,10 @@ ENTRIES = (
     Entry(facts.MessageUncertain, (DISPATCHER,), (API, STATUS_INGEST, RECONCILER)),
     Entry(facts.MessageDispatchFailed, (DISPATCHER,), (API, RECONCILER)),
     Entry(facts.MessageDispatchCanceled, (DISPATCHER,), (API, RECONCILER)),
+    Entry(facts.MessageReturned, (DISPATCHER,), (RECONCILER,)),
     Entry(facts.MessageStatusChanged, (API,), (NOTIFIER, RECONCILER)),
     Entry(facts.MessageLost, (RECONCILER,), (API,)),
-    Entry(facts.ReceiptRecorded, (STATUS_INGEST,), (API, DISPATCHER)),
+    Entry(facts.ReceiptRecorded, (STATUS_INGEST, DISPATCHER), (API, DISPATCHER)),
     Entry(facts.EchoObserved, (STATUS_INGEST,), (DISPATCHER,)),
     Entry(facts.NumberConfigured, (API,), (DISPATCHER, NOTIFIER)),
     Entry(facts.NumberCreated, (API,), (NOTIFIER,)),
@@ -44,6 +45,7 @@ ENTRIES = (
     Entry(facts.WebhookExhausted, (NOTIFIER,), (API,)),
     Entry(facts.EndpointDisabled, (NOTIFIER,), (API,)),
     Entry(commands.RequeueMessage, (RECONCILER,), (DISPATCHER,)),
+    Entry(commands.VerifyMessage, (RECONCILER,), (DISPATCHER,)),
     Entry(dispatch_questions.CancelMessages, (API,), (DISPATCHER,)),
     Entry(dispatch_questions.MessagesCanceled, (DISPATCHER,), (API,)),
     Entry(dispatch_questions.ExplainMessage, (API,), (DISPATCHER,)),
@@ -64,13 +66,26 @@ ENTRIES = (
     Entry(questions.DeliveryLog, (NOTIFIER,), (API,)),
     Entry(questions.TryEndpoint, (API,), (NOTIFIER,)),
     Entry(questions.TrialPlanned, (NOTIFIER,), (API,)),
-    Entry(questions.Rejected, (NOTIFIER,), (API,)),
     Entry(delivery_questions.LocateEndpoint, (API,), (NOTIFIER,)),
     Entry(delivery_questions.ListDeliveries, (API,), (NOTIFIER,)),
     Entry(delivery_questions.Deliveries, (NOTIFIER,), (API,)),
     Entry(delivery_questions.ReplayDelivery, (API,), (NOTIFIER,)),
     Entry(delivery_questions.ReplayDeliveries, (API,), (NOTIFIER,)),
     Entry(delivery_questions.DeliveriesReplayed, (NOTIFIER,), (API,)),
+    Entry(questions.Rejected, (NOTIFIER, RECONCILER), (API,)),
+    Entry(repair_questions.ListDeadLetters, (API,), (RECONCILER,)),
+    Entry(repair_questions.DeadLetters, (RECONCILER,), (API,)),
+    Entry(repair_questions.FindDeadLetter, (API,), (RECONCILER,)),
+    Entry(repair_questions.DeadLetterExplained, (RECONCILER,), (API,)),
+    Entry(repair_questions.ReplayDeadLetters, (API,), (RECONCILER,)),
+    Entry(repair_questions.DiscardDeadLetters, (API,), (RECONCILER,)),
+    Entry(repair_questions.DeadLettersSettled, (RECONCILER,), (API,)),
+    Entry(repair_questions.CountBooks, (API,), (RECONCILER,)),
+    Entry(repair_questions.BooksCounted, (RECONCILER,), (API,)),
+    Entry(repair_questions.ListAccount, (API,), (RECONCILER,)),
+    Entry(repair_questions.AccountListed, (RECONCILER,), (API,)),
+    Entry(repair_questions.DescribeLedger, (API,), (RECONCILER,)),
+    Entry(repair_questions.LedgerDescribed, (RECONCILER,), (API,)),
 )
 
 BY_TYPE = {entry.statement.TYPE: entry for entry in ENTRIES}

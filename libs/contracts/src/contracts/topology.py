@@ -69,6 +69,7 @@ RECONCILER_MESSAGES = _facts(
     "message.uncertain",
     "message.dispatch_failed",
     "message.dispatch_canceled",
+    "message.returned",
     "message.status_changed",
 )
 

@@ -94,6 +94,8 @@ class Refusal(Enum):
     ENDPOINT_REJECTED = (400, "The webhook endpoint cannot be used.")
     ALREADY_EXISTS = (409, "It already exists.")
     DEFAULT_NUMBER_NOT_CONFIGURED = (500, "The key has no number and the platform has no default number.")
+    DEAD_LETTER_NOT_FOUND = (404, "There is no such dead letter.")
+    DEAD_LETTER_KEPT = (409, "The dead letter stays as it is.")
     OWNER_UNAVAILABLE = (503, "The service that owns this did not answer in time; try again.")
 
 

@@ -26,6 +26,8 @@ class Settings(ServiceSettings):
     """How long the log of operators' changes is kept; the database refuses less than 30 days."""
     forecast_ttl_seconds: float = Field(default=5.0, gt=0, le=60)
     """After this long the dispatcher is asked again how a number's lane is, by the next send over it."""
+    books_interval_seconds: float = Field(default=60.0, ge=1, le=3_600)
+    """How often the api's book of messages is held beside the reconciler's."""
     question_timeout_seconds: float = Field(default=3.0, gt=0, le=30)
 
     @field_validator("ingest_url", mode="after")

@@ -20,7 +20,7 @@ from dispatcher.jobs.health import HealthLoops
 from dispatcher.jobs.loops import LANES_SECONDS, LOOK_SECONDS, PURGE_SECONDS, SAMPLE_SECONDS, SWEEP_SECONDS, Steps
 from dispatcher.jobs.promoting import Promoting
 from dispatcher.settings import Settings
-from dispatcher.subscribers import Subscribers, answer_with
+from dispatcher.subscribers import Subscribers, answer_with, decode_sealed
 from dispatcher.tables import outbox
 from dispatcher.usecases.bind_echoes import ObserveEchoes
 from dispatcher.usecases.cancel_messages import CancelJobs
@@ -42,6 +42,7 @@ from dispatcher.usecases.resolve_uncertain import ResolveUncertain
 from dispatcher.usecases.settle_attempts import SettleAttempts
 from dispatcher.usecases.sweep_lanes import SweepLanes
 from dispatcher.usecases.take_in import InsertJobs, LocateMessage, TakeIn
+from dispatcher.usecases.verify_message import ProveMessage
 from dispatcher.usecases.watch_health import SampleLanes, WatchSilence
 from dispatcher.usecases.watch_lanes import ConfigureLane, ObserveConnection, ProbeLanes
 from gateways.evolution import EvolutionInspector, EvolutionLookup, EvolutionSender, Timeouts
@@ -113,7 +114,7 @@ class Assembly:
         self._consumers = DynamicConsumers(
             settings.broker_url.get_secret_value(),
             service=DISPATCHER,
-            decode=decode,
+            decode=decode_sealed(self._keys),
             handler=self._subscribers.on_lane,
             dead_exchange=DEAD,
             linger_ms=2,
@@ -158,6 +159,7 @@ class Assembly:
             wake_promoting=self._promoting.wake,
             calls_max=self._settings.calls_max,
             drain_timeout_seconds=max(self._settings.shutdown_timeout_seconds - DRAIN_MARGIN_SECONDS, 0.1),
+            settled=self._outages.settled,
         )
 
     def _build_subscribers(self) -> Subscribers:
@@ -170,6 +172,7 @@ class Assembly:
             locate_message=LocateMessage(
                 database=database, rules=self._rules, wake=wake, make_way=make_way, outages=outages
             ),
+            prove_message=ProveMessage(database=database, lookup=self._lookup, keys=self._keys),
             take_in=TakeIn(
                 commits=self._intake,
                 wake=wake,
@@ -239,7 +242,9 @@ class Assembly:
     def _build_health(self) -> HealthLoops:
         database = self._database
         return HealthLoops(
-            recover=Recover(database=database, outages=self._outages, wake=self._promoting.wake),
+            recover=Recover(
+                database=database, outages=self._outages, wake=Wake((self._promoting.wake, self._dispatching.wake))
+            ),
             watch_silence=WatchSilence(database=database, rules=self._health_rules, dice=self._dice),
             sample_lanes=SampleLanes(database=database),
         )

@@ -1,14 +1,16 @@
 """Doors for what is heard: numbers, echoes, commands, and the lanes' own queues."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from chassis.answers import AnswerHandler
 from chassis.broker import Broker
-from chassis.deliveries import Heard
+from chassis.deliveries import Decode, Heard
 from chassis.group_commit import GroupCommit
+from chassis.seal import KeyRing, SealBrokenError, UnknownKeyError
 from contracts.answers import answer_body
-from contracts.commands import RequeueMessage
+from contracts.commands import RequeueMessage, VerifyMessage
 from contracts.dispatch_questions import CancelMessages, DescribeLane, ExplainMessage
 from contracts.facts import (
     EchoObserved,
@@ -19,11 +21,13 @@ from contracts.facts import (
     ReceiptRecorded,
 )
 from contracts.registry import UnreadableError, decode
+from contracts.statement import Statement
 from contracts.topology import DISPATCHER_COMMANDS, DISPATCHER_ECHOES, DISPATCHER_NUMBERS, DISPATCHER_RECEIPTS
 from dispatcher.usecases.cancel_messages import CancelJobs
 from dispatcher.usecases.close_lane import CloseLane
 from dispatcher.usecases.explain_message import DescribeNumber, ExplainJob
 from dispatcher.usecases.take_in import LocateMessage, TakeIn
+from dispatcher.usecases.verify_message import ProveMessage
 from dispatcher.usecases.watch_lanes import ConfigureLane, ObserveConnection
 
 
@@ -35,6 +39,7 @@ class Subscribers:
     close_lane: CloseLane
     observe_connection: ObserveConnection
     locate_message: LocateMessage
+    prove_message: ProveMessage
     take_in: TakeIn
     observing_echoes: GroupCommit[EchoObserved, None]
     hearing_receipts: GroupCommit[ReceiptRecorded, None]
@@ -71,10 +76,14 @@ class Subscribers:
         await self.hearing_receipts.submit(heard.statement)
 
     async def on_command(self, heard: Heard) -> None:
-        """Somebody wants a message put to work."""
-        if not isinstance(heard.statement, RequeueMessage):
-            raise UnreadableError("not a command for the dispatcher")
-        await self.locate_message(heard.statement)
+        """Somebody wants a message put to work, or proof of it."""
+        match heard.statement:
+            case RequeueMessage() as command:
+                await self.locate_message(command)
+            case VerifyMessage() as command:
+                await self.prove_message(command)
+            case _:
+                raise UnreadableError("not a command for the dispatcher")
 
     async def on_lane(self, _queue_name: str, batch: Sequence[Heard]) -> None:
         """Messages for one number."""
@@ -82,6 +91,29 @@ class Subscribers:
         if len(accepted) != len(batch):
             raise UnreadableError("not an accepted message")
         await self.take_in(accepted)
+
+
+def decode_sealed(keys: KeyRing) -> Decode:
+    """Reads what comes in a lane. Content under a key that is not here dies at once: nobody could send it.
+
+    It waits among the dead letters until the key is there again.
+    """
+
+    def read(type_name: str, body: bytes) -> Statement:
+        statement = decode(type_name, body)
+        if isinstance(statement, MessageAccepted):
+            with suppress(SealBrokenError):
+                _must_be_known(keys, statement.sealed)
+        return statement
+
+    return read
+
+
+def _must_be_known(keys: KeyRing, sealed: str) -> None:
+    try:
+        keys.check(sealed)
+    except UnknownKeyError as error:
+        raise UnreadableError(str(error)) from None
 
 
 def answer_with(cancel: CancelJobs, explain: ExplainJob, describe: DescribeNumber) -> AnswerHandler:

@@ -1,6 +1,7 @@
 """The tables of the dispatcher: what must be sent, over which number, and what came of each try."""
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     CheckConstraint,
     Column,
@@ -213,9 +214,14 @@ heartbeat = Table(
     metadata,
     Column("id", SmallInteger, primary_key=True, autoincrement=False),
     Column("beat_at", DateTime(timezone=True), nullable=False),
+    Column("written_by", BigInteger),
+    Column("restored_at", DateTime(timezone=True)),
     postgresql_with=LANE_STORAGE,
 )
-"""One row: when any replica was last at work."""
+"""One row: when any replica was last at work.
+
+`written_by` is the transaction that wrote the row. It is that of the row's own `xmin`, unless the row came from a dump.
+"""
 
 outages = Table(
     "outages",

@@ -12,6 +12,8 @@ class Settings(ServiceSettings):
 
     message_reconciler_interval_ms: int = Field(default=60_000, ge=100, le=3_600_000)
     message_recovery_sla_ms: int = Field(default=600_000, ge=0, le=86_400_000)
+    ack_grace_seconds: int = Field(default=1_800, ge=1, le=604_800)
+    message_age_max_hours: int = Field(default=168, ge=1, le=8_760)
     evidence_grace_seconds: float = Field(default=30.0, gt=0, le=3_600)
     ledger_retention_hours: int = Field(default=168, ge=1, le=8_760)
     dead_letter_retention_days: int = Field(default=30, ge=1, le=365)

@@ -1,16 +1,32 @@
-"""What the reconciler hears from the broker."""
+"""What the reconciler hears from the broker: facts about messages, dead letters, and the operators' questions."""
 
 from collections.abc import Callable
 from datetime import datetime
 from typing import get_args
 
+from chassis.answers import AnswerHandler
 from chassis.broker import Broker
 from chassis.deliveries import Delivery, Heard
 from chassis.group_commit import GroupCommit
+from contracts.answers import answer_body
+from contracts.registry import UnreadableError, decode
+from contracts.repair_questions import (
+    CountBooks,
+    DescribeLedger,
+    DiscardDeadLetters,
+    FindDeadLetter,
+    ListAccount,
+    ListDeadLetters,
+    ReplayDeadLetters,
+)
+from contracts.statement import Statement
 from contracts.topology import DEAD_LETTERS, RECONCILER_MESSAGES
 from reconciler.domain.dead_letters import DeadLetter, dead_letter_of
 from reconciler.domain.ledger import LedgerFact
 from reconciler.usecases.keep_ledger import Told
+from reconciler.usecases.read_letters import ReadLetters
+from reconciler.usecases.settle_letters import SettleLetters
+from reconciler.usecases.tell_books import TellBooks
 
 PREFETCH = 100
 LEDGER_FACTS = get_args(LedgerFact)
@@ -36,8 +52,37 @@ def hear_dead_letters(broker: Broker, letters: GroupCommit[DeadLetter, None], *,
             type_name=delivery.type,
             routing_key=delivery.routing_key,
             headers=delivery.headers,
+            sent_at=delivery.sent_at,
             now=clock(),
         )
         await letters.submit(letter)
 
     broker.hear_raw(DEAD_LETTERS, on_letter, prefetch=PREFETCH)
+
+
+def answer_with(read: ReadLetters, settle: SettleLetters, books: TellBooks) -> AnswerHandler:
+    """Answers every question to the reconciler."""
+
+    async def answer(kind: str, body: bytes) -> bytes:
+        return answer_body(await _answer(decode(kind, body)))
+
+    async def _answer(asked: Statement) -> Statement:
+        match asked:
+            case ListDeadLetters():
+                return await read.page(asked)
+            case FindDeadLetter():
+                return await read.one(asked)
+            case ReplayDeadLetters():
+                return await settle.replay(asked)
+            case DiscardDeadLetters():
+                return await settle.discard(asked)
+            case CountBooks():
+                return await books.count(asked)
+            case ListAccount():
+                return await books.account(asked)
+            case DescribeLedger():
+                return await books.describe(asked)
+            case _:
+                raise UnreadableError("not a question for the reconciler")
+
+    return answer

@@ -1,6 +1,19 @@
 """The tables of the schema `reconciler`: the ledger of messages that are owed an end, and the dead letters."""
 
-from sqlalchemy import Column, DateTime, Index, Integer, SmallInteger, Table, Text, Uuid, func, text
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    DateTime,
+    Identity,
+    Index,
+    Integer,
+    SmallInteger,
+    Table,
+    Text,
+    Uuid,
+    func,
+    text,
+)
 from sqlalchemy.dialects.postgresql import JSONB
 
 from chassis.migrations import schema_metadata
@@ -32,12 +45,17 @@ ledger = Table(
     Column("lost_at", DateTime(timezone=True)),
     Column("first_seen_at", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
     Column("closed_at", DateTime(timezone=True)),
+    Column("key_id", Text),
+    Column("dispatched_at", DateTime(timezone=True)),
+    Column("verifies", Integer, nullable=False, server_default="0"),
+    Column("verify_after", DateTime(timezone=True)),
     postgresql_with=QUEUE_STORAGE,
 )
 """One row per message and round, opened by whichever fact comes first.
 
 `accepted` is the accepted fact with its sealed content; it is gone once the row is closed.
-`look_at` is when silence becomes suspicious; empty where there is proof of dispatch.
+`look_at` is when silence becomes suspicious; empty where there is proof of dispatch. Where there is, `verify_after` is
+when the gateway is asked about `key_id` again.
 """
 
 Index(
@@ -47,6 +65,13 @@ Index(
 )
 Index("ix_ledger_open", ledger.c.first_seen_at, postgresql_where=text("closed_at IS NULL"))
 Index("ix_ledger_closed_at", ledger.c.closed_at, postgresql_where=text("closed_at IS NOT NULL"))
+Index(
+    "ix_ledger_unconfirmed",
+    ledger.c.evidence_at,
+    postgresql_where=text("closed_at IS NULL AND evidence_weight = 2 AND lost_at IS NULL"),
+)
+Index("ix_ledger_repeated", ledger.c.requeues, postgresql_where=text("closed_at IS NULL AND requeues > 1"))
+Index("ix_ledger_lost_at", ledger.c.lost_at, postgresql_where=text("lost_at IS NOT NULL"))
 
 dead_letters = Table(
     "dead_letters",
@@ -63,8 +88,27 @@ dead_letters = Table(
     Column("sealed", Text, nullable=False),
     Column("first_died_at", DateTime(timezone=True), nullable=False),
     Column("filed_at", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
+    Column("number", BigInteger, Identity(always=True), nullable=False),
+    Column("state", Text, nullable=False, server_default="WAITING"),
+    Column("message_id", Uuid),
+    Column("cause", Text, nullable=False, server_default="UNKNOWN"),
+    Column("error", Text, nullable=False, server_default=""),
+    Column("last_died_at", DateTime(timezone=True), nullable=False),
+    Column("settled_at", DateTime(timezone=True)),
+    Column("replays", Integer, nullable=False, server_default="0"),
+    Column("note", Text),
 )
-"""Whatever a queue gave up on. `sealed` is the body as it was, associated data: the id."""
+"""Whatever a queue gave up on, one row for a body and the queue it died in, however often it dies there.
 
+`sealed` is the body as it was, associated data: the id. `number` grows in the order of filing.
+"""
+
+Index("ix_dead_letters_number", dead_letters.c.number, unique=True)
+Index("ix_dead_letters_waiting", dead_letters.c.number, postgresql_where=text("state = 'WAITING'"))
+Index(
+    "ix_dead_letters_message_id",
+    dead_letters.c.message_id,
+    postgresql_where=text("message_id IS NOT NULL"),
+)
 Index("ix_dead_letters_filed_at", dead_letters.c.filed_at)
 Index("ix_dead_letters_origin_queue", dead_letters.c.origin_queue, dead_letters.c.filed_at)

@@ -99,6 +99,12 @@ class ServiceProcess:
         self.stop()
         self.start(wait=wait)
 
+    def restart_with(self, **environment: str) -> None:
+        """Restart it in a changed environment, which it then keeps."""
+        self.stop()
+        self.env, self._child = {**self.env, **environment}, None
+        self.start()
+
     def _running(self) -> Child:
         if self._child is None:
             raise RuntimeError(f"{self.name} was not started")

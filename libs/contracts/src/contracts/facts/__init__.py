@@ -7,6 +7,7 @@ from contracts.facts.messages import (
     MessageDispatched,
     MessageDispatchFailed,
     MessageLost,
+    MessageReturned,
     MessageStatusChanged,
     MessageUncertain,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "MessageDispatchFailed",
     "MessageDispatched",
     "MessageLost",
+    "MessageReturned",
     "MessageStatusChanged",
     "MessageUncertain",
     "NumberConfigured",

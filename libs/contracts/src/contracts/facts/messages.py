@@ -128,3 +128,16 @@ class MessageLost(MessageFact):
 
     error_code: ErrorCode
     lost_at: AwareDatetime
+
+
+class MessageReturned(MessageFact):
+    """The dispatcher's memory was restored from a dump, so it gives the message back and no longer knows about it.
+
+    `possibly_sent`: it was due since the dump was taken. `accepted` is what it remembered. Said by dispatcher.
+    """
+
+    TYPE: ClassVar[str] = "message.returned.v1"
+
+    accepted: MessageAccepted
+    possibly_sent: bool
+    returned_at: AwareDatetime

@@ -18,7 +18,7 @@ class ReceiptSource(StrEnum):
 
 
 class ReceiptRecorded(MessageFact):
-    """WhatsApp reported progress. Said by status-ingest.
+    """WhatsApp reported progress. Said by status-ingest, and by the dispatcher for what it found by asking (`poll`).
 
     `occurred_at` is when we heard it; gateway clocks are not believed.
     """

@@ -42,6 +42,7 @@ class Target(StrEnum):
     TEMPLATE = "template"
     MESSAGE = "message"
     WEBHOOK = "webhook"
+    DEAD_LETTER = "dead_letter"
     OPERATOR = "operator"
 
 
@@ -77,6 +78,8 @@ class Action(Enum):
     WEBHOOK_REPLAY = ("webhook.replay", Target.WEBHOOK, Role.OPERATOR)
     WEBHOOK_ENABLE = ("webhook.enable", Target.WEBHOOK, Role.OPERATOR)
     MESSAGE_CANCEL = ("message.cancel", Target.MESSAGE, Role.OPERATOR)
+    DEAD_LETTER_REPLAY = ("dead_letter.replay", Target.DEAD_LETTER, Role.OPERATOR)
+    DEAD_LETTER_DISCARD = ("dead_letter.discard", Target.DEAD_LETTER, Role.OPERATOR)
     OPERATOR_CREATE = ("operator.create", Target.OPERATOR, Role.ADMIN)
     OPERATOR_CHANGE = ("operator.change", Target.OPERATOR, Role.ADMIN)
     OPERATOR_REVOKE = ("operator.revoke", Target.OPERATOR, Role.ADMIN)

@@ -21,7 +21,7 @@ BUSY_SECONDS_MIN = 0.005
 
 @dataclass(slots=True, kw_only=True)
 class Dispatching:
-    """Claims whenever a lane may send and a call is free, and sleeps exactly until then otherwise.
+    """Claims whenever a lane may send and a call is free, once `settled` is set, and sleeps exactly until then.
 
     `wake_promoting` is called when a job goes back to wait.
     """
@@ -31,6 +31,7 @@ class Dispatching:
     wake_promoting: Callable[[], None]
     calls_max: int
     drain_timeout_seconds: float
+    settled: asyncio.Event
     name: str = "dispatching"
     _loop: Loop = field(init=False)
     _calls: set[asyncio.Task[Verdict]] = field(default_factory=set)
@@ -55,7 +56,7 @@ class Dispatching:
 
     async def _step(self) -> bool:
         capacity = self.calls_max - len(self._calls)
-        if capacity <= 0:
+        if capacity <= 0 or not self.settled.is_set():
             return False
         with CLAIM_SECONDS.time():
             claimed = await self.claim_due(capacity)

@@ -17,10 +17,17 @@ from dispatcher.store.sql import ref_of, rows_json, sql
 
 OUTAGES_MAX = 100
 
-_BEAT = sql("""
-    INSERT INTO dispatcher.heartbeat AS known (id, beat_at) VALUES (1, {now})
-        ON CONFLICT (id) DO UPDATE SET beat_at = greatest(known.beat_at, excluded.beat_at)
-""")
+THIS_TRANSACTION = "CAST(CAST(pg_current_xact_id() AS text) AS numeric) % 4294967296"
+"""As a row's `xmin` shows it."""
+
+_BEAT = sql(
+    """
+    INSERT INTO dispatcher.heartbeat AS known (id, beat_at, written_by) VALUES (1, {now}, {this_transaction})
+        ON CONFLICT (id) DO UPDATE SET beat_at = greatest(known.beat_at, excluded.beat_at),
+                                       written_by = excluded.written_by
+    """,
+    this_transaction=THIS_TRANSACTION,
+)
 
 _LAST = sql("""
     SELECT {now} AS instant, (SELECT beat_at FROM dispatcher.heartbeat WHERE id = 1 FOR UPDATE) AS beat_at

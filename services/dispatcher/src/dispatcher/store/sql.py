@@ -56,6 +56,7 @@ _PARTS = {
 _INSTANT = DateTime(timezone=True)
 _TYPES: Mapping[str, TypeEngine[Any]] = {
     "now": _INSTANT,
+    "restored_at": _INSTANT,
     "resolve_after": _INSTANT,
     "resolve_by": _INSTANT,
     "instances": ARRAY(Text()),

@@ -85,7 +85,14 @@ class LocateMessage:
     clock: Clock = None
 
     async def __call__(self, command: RequeueMessage) -> None:
-        """The answer is the fact about the job's state, new or old. What was lost for too long is not sent late."""
+        """The answer is the fact about the job's state, new or old. What was lost for too long is not sent late.
+
+        What a memory that was lost in a restore may have sent comes back as uncertain.
+        """
+        if self.outages is not None:
+            await self.outages.known_by_now()
+            if self.outages.may_have_left(command.accepted):
+                command = command.model_copy(update={"possibly_sent": True})
         if self.make_way is not None:
             [accepted] = await self.make_way([command.accepted])
             command = command.model_copy(update={"accepted": accepted})

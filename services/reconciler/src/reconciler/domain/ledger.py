@@ -14,6 +14,7 @@ from contracts.facts import (
     MessageDispatched,
     MessageDispatchFailed,
     MessageLost,
+    MessageReturned,
     MessageStatusChanged,
     MessageUncertain,
 )
@@ -33,6 +34,7 @@ LedgerFact = (
     | MessageUncertain
     | MessageDispatchFailed
     | MessageDispatchCanceled
+    | MessageReturned
     | MessageStatusChanged
 )
 
@@ -77,6 +79,8 @@ class Entry:
     status: Status | None = None
     status_version: int | None = None
     closed_at: datetime | None = None
+    key_id: str | None = None
+    dispatched_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +125,13 @@ def entry_of(fact: LedgerFact, *, occurred_at: datetime, grace: timedelta) -> En
             return _evidence(ref, Evidence.DEFERRED, occurred_at, silent_until + grace)
         case MessageUncertain(ref=ref, resolve_by=resolve_by):
             return _evidence(ref, Evidence.UNCERTAIN, occurred_at, max(resolve_by, occurred_at) + grace)
+        case MessageReturned(ref=ref, accepted=accepted):
+            evidence = Evidence.UNCERTAIN if fact.possibly_sent else Evidence.DEFERRED
+            look_at = occurred_at if fact.possibly_sent else max(accepted.deliver_by, occurred_at)
+            return replace(_evidence(ref, evidence, occurred_at, look_at), accepted=accepted)
         case MessageDispatched(ref=ref):
-            return _evidence(ref, Evidence.DISPATCHED, occurred_at)
+            left = _evidence(ref, Evidence.DISPATCHED, occurred_at)
+            return replace(left, key_id=fact.key_id, dispatched_at=fact.dispatched_at)
         case MessageDispatchFailed(ref=ref):
             return _evidence(ref, Evidence.FAILED, occurred_at)
         case MessageDispatchCanceled(ref=ref):
@@ -132,6 +141,7 @@ def entry_of(fact: LedgerFact, *, occurred_at: datetime, grace: timedelta) -> En
                 _evidence(ref, _EVIDENCE_OF.get(fact.status, Evidence.DISPATCHED), occurred_at),
                 status=fact.status,
                 status_version=fact.version,
+                key_id=fact.key_id,
                 closed_at=occurred_at if fact.status in CLOSING else None,
             )
     assert_never(fact)

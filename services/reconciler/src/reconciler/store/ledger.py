@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import Executable, Interval, and_, case, delete, false, func, null, or_, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from chassis.database import Transaction
 from contracts.facts import MessageAccepted
+from contracts.status import Status
 from contracts.values import MessageRef
 from reconciler.domain.ledger import CONCLUSIVE, WEIGHT, Entry, Evidence, Forsaken, Suspicious
 from reconciler.store import moment
@@ -42,6 +44,8 @@ def _fold_statement() -> Executable:
         "look_at": look_at,
         **{name: case((is_later, new[name]), else_=known[name]) for name in ("status", "status_version")},
         "closed_at": func.coalesce(known.closed_at, new.closed_at),
+        "key_id": func.coalesce(new.key_id, known.key_id),
+        "dispatched_at": func.coalesce(known.dispatched_at, new.dispatched_at),
     }
     return upsert(ledger).on_conflict_do_update(index_elements=["message_id", "round"], set_=folded)
 
@@ -127,10 +131,22 @@ async def count_open(tx: Transaction) -> int:
     return int((await tx.execute(select(func.count()).select_from(ledger).where(is_open))).scalar_one())
 
 
+async def find_status(tx: Transaction, message_id: UUID) -> Status | None:
+    """The public status of a message's latest round, as far as it was heard."""
+    query = select(ledger.c.status).where(ledger.c.message_id == message_id).order_by(ledger.c.round.desc()).limit(1)
+    status = (await tx.execute(query)).scalar_one_or_none()
+    return Status(status) if status else None
+
+
 async def forget_closed(tx: Transaction, age: timedelta, *, now: datetime | None, limit: int) -> int:
-    """Delete rows closed `age` ago; until then they keep late facts from opening the message again. How many."""
+    """Delete rows closed `age` ago; until then they keep late facts from opening the message again. How many.
+
+    So are those that got their verdict as long ago, and whose end was never told.
+    """
     primary_key = tuple_(ledger.c.message_id, ledger.c.round)
-    old = select(ledger.c.message_id, ledger.c.round).where(ledger.c.closed_at < moment(now) - age).limit(limit)
+    ended = ledger.c.closed_at < moment(now) - age
+    given_up = and_(ledger.c.closed_at.is_(None), ledger.c.lost_at < moment(now) - age)
+    old = select(ledger.c.message_id, ledger.c.round).where(or_(ended, given_up)).limit(limit)
     return (await tx.execute(delete(ledger).where(primary_key.in_(old)))).rowcount
 
 
@@ -162,6 +178,8 @@ def _row(entry: Entry) -> dict[str, Any]:
         "status": entry.status.value if entry.status else None,
         "status_version": entry.status_version,
         "closed_at": entry.closed_at,
+        "key_id": entry.key_id,
+        "dispatched_at": entry.dispatched_at,
     }
 
 

@@ -9,7 +9,8 @@ from chassis.database import Transaction
 from chassis.seal import KeyRing
 from chassis.telemetry.metrics import registry
 from contracts.topology import QUEUES
-from reconciler.domain.dead_letters import DeadLetter
+from reconciler.domain.dead_letters import DeadLetter, storable
+from reconciler.domain.diagnosis import corpse_of, diagnose
 from reconciler.store import dead_letters
 
 filed_total = Counter(
@@ -30,11 +31,16 @@ class FileDeadLetters:
     key_ring: KeyRing
 
     async def write(self, tx: Transaction, letters: Sequence[DeadLetter]) -> Sequence[None]:
-        """The write of a group commit; a letter that comes again is filed once."""
-        sealed = {letter.id: (letter, self.key_ring.seal(letter.body, aad=letter.id.bytes)) for letter in letters}
-        new = await dead_letters.file_dead_letters(tx, [sealed[letter_id] for letter_id in sorted(sealed)])
-        for letter_id in new:
-            letter = sealed[letter_id][0]
+        """The write of a group commit; a letter that comes again is filed once, one that died again says so."""
+        distinct = {letter.id: letter for letter in letters}
+        news = await dead_letters.file_dead_letters(tx, [self._filed(distinct[key]) for key in sorted(distinct)])
+        for letter_id in news:
+            letter = distinct[letter_id]
             queue = letter.origin_queue if letter.origin_queue in _QUEUES else "other"
             filed_total.labels(queue=queue, reason=letter.reason if letter.reason in _REASONS else "other").inc()
         return [None] * len(letters)
+
+    def _filed(self, letter: DeadLetter) -> tuple[DeadLetter, str, tuple[str, str]]:
+        found = diagnose(corpse_of(letter), self.key_ring.check)
+        sealed = self.key_ring.seal(letter.body, aad=letter.id.bytes)
+        return letter, sealed, (found.cause.value, storable(found.sentence))

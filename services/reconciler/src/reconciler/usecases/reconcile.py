@@ -10,7 +10,8 @@ from chassis.database import Database
 from chassis.telemetry.logs import get_logger
 from chassis.telemetry.metrics import registry
 from reconciler.domain.ledger import Hearing, requeue, verdict
-from reconciler.store import ledger
+from reconciler.domain.overdue import REPEATS_FROM
+from reconciler.store import ledger, reporting
 
 logger = get_logger(__name__)
 
@@ -29,6 +30,11 @@ lost_total = Counter(
     "pilot_reconciler_lost_total", "Messages given up because nobody worked them.", ["error_code"], registry=registry
 )
 open_messages = Gauge("pilot_reconciler_open", "Messages whose end is not known.", registry=registry)
+repeated_messages = Gauge(
+    "pilot_reconciler_repeated",
+    f"Open messages that were asked for {REPEATS_FROM} times or more: somebody should look.",
+    registry=registry,
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,6 +60,7 @@ class Reconcile:
         requeued = await self._requeue(now)
         async with self.database.transaction() as tx:
             open_messages.set(await ledger.count_open(tx))
+            repeated_messages.set(await reporting.count_repeated(tx))
         return self.batch_size in (lost, requeued)
 
     async def _requeue(self, now: datetime | None) -> int:

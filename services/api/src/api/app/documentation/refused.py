@@ -165,6 +165,8 @@ _ADMIN_THINGS: Final[Mapping[str, Codes]] = {
     "webhooks": (R.WEBHOOK_NOT_FOUND, R.ENDPOINT_REJECTED, *_REPLAYED, R.INVALID_DATE_RANGE),
     "operators": (R.OPERATOR_NOT_FOUND,),
     "audit": (),
+    "dead-letters": (R.DEAD_LETTER_NOT_FOUND, R.DEAD_LETTER_KEPT),
+    "reconciliation": (R.INVALID_DATE_RANGE,),
 }
 _ADMIN_VERBS: Final[Mapping[str, Codes]] = {
     "lane": (R.OWNER_UNAVAILABLE,),
@@ -173,6 +175,8 @@ _ADMIN_VERBS: Final[Mapping[str, Codes]] = {
     "reprocess": (R.MESSAGE_NOT_REPROCESSABLE, R.CONTENT_FORGOTTEN, R.OPT_IN_REQUIRED),
 }
 """Of the last word of a path, beyond what its thing answers."""
+_ASKING: Final = frozenset({"webhooks", "dead-letters", "reconciliation"})
+"""What belongs to another service, which may be silent."""
 
 
 def refusals_of(operation: str) -> Codes:
@@ -186,9 +190,11 @@ def refusals_of(operation: str) -> Codes:
     if method == "PATCH":
         common = (*common, R.EMPTY_PATCH)
     common = (*common, *_ADMIN_VERBS.get(path.rsplit("/", 1)[1], ()))
-    if path.startswith("/v1/admin/webhooks"):
+    if path.split("/")[3] in _ASKING:
         common = (*common, R.OWNER_UNAVAILABLE)
     things = _ADMIN_THINGS[path.split("/")[3]]
+    if path.endswith("/reconciliation"):
+        return (*things, *common)
     if "{" not in path and method == "GET":
         return common
     if method == "GET":

@@ -20,6 +20,7 @@ IDS: Final[Mapping[str, str]] = {
             "webhook",
             "operator",
             "delivery",
+            "dead_letter",
         ),
         start=1,
     )
@@ -130,6 +131,12 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "POST /v1/admin/templates/{template_id}/approve": {"newest": {}},
     "POST /v1/admin/templates/{template_id}/reject": {"reason": {"reason": "Diga quem envia."}},
     "POST /v1/admin/templates/{template_id}/production-approval": {"release": {"approved": True}},
+    "POST /v1/admin/dead-letters/replay": {
+        "these": {"ids": [IDS["dead_letter"]]},
+        "kind": {"queue": "messages--padaria", "reason": "rejected", "limit": 500},
+    },
+    "POST /v1/admin/dead-letters/discard": {"these": {"ids": [IDS["dead_letter"]], "reason": "Veio de um teste."}},
+    "POST /v1/admin/dead-letters/{letter_id}/discard": {"reason": {"reason": "Veio de um teste."}},
     "POST /v1/admin/operators": {"operator": {"name": "Bia", "role": "operator"}},
     "PATCH /v1/admin/operators/{operator_id}": {"promote": {"role": "admin"}},
 }

@@ -8,7 +8,9 @@ _OPTIONAL: Final = frozenset(
     {"template", "notice", "redacted", "lastValidatedAt", "checkedAt", "lastKnownAt", "details", "estimatedDispatchAt"}
 )
 """Members that are there only sometimes."""
-_FREE: Final = frozenset({"before", "after", "payload", "defaults", "examples", "detail"})
+_FREE: Final = frozenset(
+    {"before", "after", "payload", "defaults", "examples", "detail", "headers", "openByEvidence", "verdictsLastDay"}
+)
 """Members whose own members are not the same every time."""
 
 

@@ -59,13 +59,16 @@ class Change:
             await audit.insert_entry(tx, self._entry(target_id, before=None, after=after))
         return result
 
-    async def announce(self, target_id: UUID, *, before: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    async def announce(
+        self, target_id: UUID, *, asked: Mapping[str, Any], before: Mapping[str, Any] | None = None
+    ) -> None:
         """Log what another service is about to be asked: written first, so that no change goes unlogged.
 
         It is logged even where that service then declines. Both mappings must be fit for the log.
         """
+        known = None if before is None else [before]
         async with self.door.database.together() as tx:
-            await audit.insert_entry(tx, self._entry(target_id, before=[before], after=[{"asked": dict(asked)}]))
+            await audit.insert_entry(tx, self._entry(target_id, before=known, after=[{"asked": dict(asked)}]))
 
     def _entry(self, target_id: UUID, *, before: audit.Shown, after: audit.Shown) -> AuditEntry:
         return AuditEntry(

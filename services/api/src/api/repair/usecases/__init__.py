@@ -1,0 +1,1 @@
+"""What operators do about dead letters, and how the books are balanced."""

@@ -1,0 +1,81 @@
+"""Rows of the ledger that were dispatched and not confirmed, and rows that are open for too long."""
+
+from datetime import datetime, timedelta
+
+from sqlalchemy import Interval, func, or_, select, update
+
+from chassis.database import Transaction
+from contracts.values import MessageRef
+from reconciler.domain.ledger import CONCLUSIVE, Evidence
+from reconciler.domain.overdue import Overaged, Unconfirmed
+from reconciler.store import moment
+from reconciler.tables import ledger
+
+SPACING_DOUBLINGS_MAX = 6
+"""Between two questions about one message the grace doubles, up to 64 times its length."""
+
+
+async def claim_unconfirmed(
+    tx: Transaction, *, grace: timedelta, limit: int, now: datetime | None
+) -> list[Unconfirmed]:
+    """Mark messages that ended and were not confirmed within `grace` as asked about; no two passes get the same one."""
+    at = moment(now)
+    found = (
+        select(ledger.c.message_id, ledger.c.round)
+        .where(
+            ledger.c.closed_at.is_(None),
+            ledger.c.lost_at.is_(None),
+            ledger.c.evidence_weight == CONCLUSIVE,
+            ledger.c.evidence_at <= at - grace,
+            or_(ledger.c.verify_after.is_(None), ledger.c.verify_after <= at),
+        )
+        .order_by(ledger.c.evidence_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+        .cte("found")
+    )
+    doublings = func.power(2, func.least(ledger.c.verifies, SPACING_DOUBLINGS_MAX))
+    spacing = func.make_interval(0, 0, 0, 0, 0, 0, grace.total_seconds() * doublings, type_=Interval())
+    marked = (
+        update(ledger)
+        .where(ledger.c.message_id == found.c.message_id, ledger.c.round == found.c.round)
+        .values(verifies=ledger.c.verifies + 1, verify_after=at + spacing)
+        .returning(ledger.c.ref, ledger.c.key_id, ledger.c.verifies)
+    )
+    return [
+        Unconfirmed(ref=MessageRef.model_validate(row.ref), key_id=row.key_id, verifies=row.verifies)
+        for row in await tx.execute(marked)
+    ]
+
+
+async def claim_overaged(tx: Transaction, *, age_max: timedelta, limit: int, now: datetime | None) -> list[Overaged]:
+    """Give up on messages that are open `age_max` after they left, or after the window in which they could.
+
+    A message whose window is longer than that is owed all of it.
+    """
+    at = moment(now)
+    since = func.coalesce(ledger.c.dispatched_at, ledger.c.due_at, ledger.c.first_seen_at)
+    found = (
+        select(ledger.c.message_id, ledger.c.round, at.label("at"))
+        .where(
+            ledger.c.closed_at.is_(None),
+            ledger.c.lost_at.is_(None),
+            ledger.c.first_seen_at <= at - age_max,
+            since <= at - age_max,
+            or_(ledger.c.deliver_until.is_(None), ledger.c.deliver_until <= at),
+        )
+        .order_by(ledger.c.first_seen_at)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+        .cte("found")
+    )
+    marked = (
+        update(ledger)
+        .where(ledger.c.message_id == found.c.message_id, ledger.c.round == found.c.round)
+        .values(lost_at=found.c.at)
+        .returning(ledger.c.ref, ledger.c.evidence, ledger.c.lost_at)
+    )
+    return [
+        Overaged(ref=MessageRef.model_validate(row.ref), evidence=Evidence(row.evidence), lost_at=row.lost_at)
+        for row in await tx.execute(marked)
+    ]
