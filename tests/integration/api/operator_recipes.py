@@ -161,6 +161,7 @@ RECIPES: dict[str, Recipe] = {
     "POST /v1/admin/dead-letters/{letter_id}/discard": lambda w: on(
         w.letter(), "dead-letters/{}/discard", {"reason": "Old."}
     ),
+    "POST /v1/admin/recipients/erase": lambda w: to("recipients/erase", tenantId=w.account.tenant_id, phone=PHONE),
     "POST /v1/admin/operators": lambda w: to("operators", name="Caio", role="viewer"),
     "PATCH /v1/admin/operators/{operator_id}": lambda w: on(
         w.made("operators", name="Caio", role="viewer"), "operators/{}", {"role": "operator"}

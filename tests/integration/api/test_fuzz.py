@@ -106,7 +106,7 @@ async def fuzz(walk: Walk, *arguments: str, folder: Path, phases: str, settings:
 
 
 async def test_requests_about_nothing_in_particular(fuzzed: Walk, tmp_path: Path) -> None:
-    assert "Tested: 111" in await fuzz(fuzzed, folder=tmp_path, phases="examples,fuzzing")
+    assert "Tested: 113" in await fuzz(fuzzed, folder=tmp_path, phases="examples,fuzzing")
 
 
 async def test_requests_about_what_is_there(fuzzed: Walk, tmp_path: Path) -> None:

@@ -48,6 +48,8 @@ async def ask(api: RunningApi, method: str, path: str, body: dict[str, Any] | No
         ("POST", f"templates/{NOBODY}/production-approval", {"approved": True}, "TEMPLATE_NOT_FOUND"),
         ("GET", f"operators/{NOBODY}", None, "OPERATOR_NOT_FOUND"),
         ("PATCH", f"operators/{NOBODY}", {"name": "b"}, "OPERATOR_NOT_FOUND"),
+        ("GET", f"recipients/erasures/{NOBODY}", None, "ERASURE_NOT_FOUND"),
+        ("POST", "recipients/erase", {"phone": PHONE, "tenantId": NOBODY}, "TENANT_NOT_FOUND"),
         ("DELETE", f"operators/{NOBODY}", None, "OPERATOR_NOT_FOUND"),
     ],
 )

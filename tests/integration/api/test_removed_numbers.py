@@ -137,7 +137,7 @@ async def test_content_is_kept_as_long_as_the_number_says(
 ) -> None:
     number_id, message_id = await sent_from(customer, phone)
     await customer.done("PATCH", f"numbers/{number_id}", body=change)
-    assert await ForgetContent(database=database).expired() is False
+    assert await ForgetContent(database=database, clock=utc_now).expired() is False
     [row] = await customer.api.rows("SELECT sealed FROM api.messages WHERE id = $1", message_id)
     assert (row["sealed"] is not None) is kept
 
@@ -156,10 +156,10 @@ async def test_what_never_left_is_forgotten_once_that_is_certain(
         [row] = await customer.api.rows("SELECT sealed FROM api.messages WHERE id = $1", message_id)
         return row["sealed"] is not None
 
-    await ForgetContent(database=database).expired()
+    await ForgetContent(database=database, clock=utc_now).expired()
     assert await is_kept()
     await customer.api.looker.execute("UPDATE api.messages SET failed_at = now() WHERE id = $1", message_id)
-    await ForgetContent(database=database).expired()
+    await ForgetContent(database=database, clock=utc_now).expired()
     assert not await is_kept()
 
 
@@ -176,7 +176,7 @@ async def test_what_nobody_restored_is_purged(customer: Customer, phone: str, da
         database=database,
         keys=KeyRing.parse(SEAL_KEYS),
         gateway=EvolutionNumbers(quick=gateway, patient=gateway, home=None, ingest_url=None),
-        forget_history=ForgetContent(database=database).of_number,
+        forget_history=ForgetContent(database=database, clock=utc_now).of_number,
         clock=utc_now,
     )
     while await remove.purge_expired():

@@ -24,6 +24,7 @@ PATH_IDS = {
     "message_id": "message",
     "delivery_id": "delivery",
     "letter_id": "dead_letter",
+    "erasure_id": "erasure",
 }
 """Which thing a placeholder of a path stands for."""
 
@@ -160,6 +161,8 @@ PARTING = (
     Step("DELETE /v1/admin/opt-ins/{opt_in_id}"),
     Step("DELETE /v1/admin/profiles/{profile_id}"),
     Step("DELETE /v1/admin/packages/{package_id}"),
+    Step("POST /v1/admin/recipients/erase", "erasure"),
+    Step("GET /v1/admin/recipients/erasures/{erasure_id}"),
     Step("POST /v1/admin/numbers", "number"),
     Step("POST /v1/admin/numbers/{number_id}/default", before="platform number"),
     Step("POST /v1/admin/plans", "plan"),

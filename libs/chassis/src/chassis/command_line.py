@@ -1,4 +1,4 @@
-"""The command line every service has: `serve` (default), `migrate`, `draft` (a new migration), `check`, its own."""
+"""The command line every service has: serving, migrations (`migrate`, `draft`, `check`), its seals' keys, its own."""
 
 import argparse
 import asyncio
@@ -9,10 +9,13 @@ from functools import partial
 
 import uvloop
 
+from chassis.database import Database
 from chassis.migration_settings import MigrationSettings
 from chassis.migrations import Migrations
 from chassis.provisioning import provision
-from chassis.settings import SettingsError
+from chassis.resealing import Resealing, report
+from chassis.sealed_columns import SealedColumn
+from chassis.settings import ServiceSettings, SettingsError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +27,7 @@ class Commands:
     migrations: Migrations
     further: Mapping[str, Callable[[Sequence[str]], Awaitable[int]]] = field(default_factory=dict)
     """Commands of one service only, by name; they are given the rest of the command line."""
+    sealed: Sequence[SealedColumn] = ()
 
     async def migrate(self) -> int:
         """Create role and schema if an administrator's address is given, then migrate as the service's own role."""
@@ -44,10 +48,37 @@ class Commands:
         sys.stdout.writelines(f"{difference}\n" for difference in found)
         return 1 if found else 0
 
+    async def reseal(self) -> int:
+        """Seal everything anew that is not under the active key, and say what is where; 1 if anything is left."""
+        return await self._seals(only_counts=False)
+
+    async def seals(self) -> int:
+        """Say how many rows are under which key, and change nothing; 1 if any is not under the active one."""
+        return await self._seals(only_counts=True)
+
+    async def _seals(self, *, only_counts: bool) -> int:
+        settings = ServiceSettings.load()
+        ring = settings.key_ring()
+        database = Database(settings.database_url.get_secret_value(), pool_size=1, name=f"{self.service}-reseal")
+        try:
+            resealing = Resealing(database=database, ring=ring, columns=self.sealed, only_counts=only_counts)
+            census = await resealing.whole_pass()
+        finally:
+            await database.stop()
+        sys.stdout.write(report(census, ring))
+        return 1 if {key_id for _, key_id in census} - {ring.active_key_id} else 0
+
 
 def main(commands: Commands) -> int:
     """Parse `sys.argv` and run."""
-    work = {"serve": commands.serve, "migrate": commands.migrate, "draft": commands.draft, "check": commands.check}
+    work = {
+        "serve": commands.serve,
+        "migrate": commands.migrate,
+        "draft": commands.draft,
+        "check": commands.check,
+        "reseal": commands.reseal,
+        "seals": commands.seals,
+    }
     parser = argparse.ArgumentParser(prog=commands.service)
     parser.add_argument("command", nargs="?", default="serve", choices=(*work, *commands.further))
     parser.add_argument("arguments", nargs="*", help=argparse.SUPPRESS)

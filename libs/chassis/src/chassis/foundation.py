@@ -13,7 +13,9 @@ from chassis.database import Database
 from chassis.health import Health
 from chassis.publisher import Publisher
 from chassis.relay import OutboxRelay
+from chassis.resealing import resealing_loop
 from chassis.runner import Runner, Stage
+from chassis.sealed_columns import SealedColumn
 from chassis.settings import ServiceSettings
 from chassis.telemetry.logs import configure_logging
 from chassis.telemetry.tracing import configure_tracing
@@ -36,6 +38,7 @@ class Foundation:
         decode: Callable[[str, bytes], Statement],
         title: str,
         raw_paths: Sequence[str] = (),
+        sealed: Sequence[SealedColumn] = (),
     ) -> None:
         configure_logging(service, settings.log_level, fields=LOG_FIELDS)
         self._tracing = configure_tracing(
@@ -52,12 +55,15 @@ class Foundation:
         self.health.check("database", self.database.problem)
         self.app: FastAPI = create_app(service=service, health=self.health, title=title, raw_paths=raw_paths)
         self.web = WebServer(self.app, host=settings.http_host, port=settings.http_port)
+        self._tidying = [resealing_loop(self.database, settings.key_ring(), sealed)] if sealed else []
 
     async def run(self, *stages: Stage) -> int:
         """Own stages start after the relay and before anything is heard or served, and stop after both."""
         spans = AtStop("spans", partial(asyncio.to_thread, self._tracing.stop))
         draining = AtStop("draining", self._drain)
-        return await self.runner.run([spans, self.database, self.relay, *stages, self.broker, self.web, draining])
+        return await self.runner.run(
+            [spans, self.database, self.relay, *self._tidying, *stages, self.broker, self.web, draining]
+        )
 
     async def _drain(self) -> None:
         self.health.drain()

@@ -18,6 +18,8 @@ _NONCE_BYTES: Final = 12
 _TAG_BYTES: Final = 16
 _PEPPER_BYTES_MIN: Final = 32
 _KEY_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,32}")
+SEAL_HEAD_CHARS: Final = 48
+"""The least that holds the longest key id."""
 _URL_ALPHABET: Final = str.maketrans("-_", "+/")
 
 
@@ -63,6 +65,15 @@ class KeyRing:
                 raise InvalidKeyError(f"key {position}: expected {_KEY_BYTES} bytes, got {len(key)}")
             ciphers[key_id] = AESGCM(key)
         return cls(active_key_id=next(iter(ciphers)), _ciphers=ciphers)
+
+    @property
+    def key_ids(self) -> frozenset[str]:
+        """Of every key that opens."""
+        return frozenset(self._ciphers)
+
+    def resealed(self, sealed: str, *, aad: bytes) -> str:
+        """The same plaintext under the active key; raises what `open` raises."""
+        return self.seal(self.open(sealed, aad=aad), aad=aad)
 
     def seal(self, plaintext: bytes, *, aad: bytes) -> str:
         """Seal for one owner; the same `aad` must be shown to open."""
@@ -110,6 +121,19 @@ class Pepper:
         keyed = self._keyed.copy()
         keyed.update(len(label).to_bytes(2) + label + value.encode("utf-8", "surrogatepass"))
         return keyed.hexdigest()
+
+
+def key_id_of(sealed: str) -> str | None:
+    """Which key a value was sealed with, read off its first `SEAL_HEAD_CHARS`; None for what is no seal."""
+    head = sealed[:SEAL_HEAD_CHARS]
+    try:
+        blob = _decode_base64(head[: len(head) // 4 * 4])
+    except ValueError:
+        return None
+    if len(blob) < 2 or blob[0] != _VERSION:
+        return None
+    key_id = blob[2 : 2 + blob[1]].decode("ascii", "replace")
+    return key_id if _KEY_ID.fullmatch(key_id) and len(key_id) == blob[1] else None
 
 
 def _take_apart(sealed: str) -> tuple[str, bytes, bytes]:

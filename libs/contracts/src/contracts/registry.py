@@ -41,6 +41,8 @@ ENTRIES = (
     Entry(facts.NumberRemoved, (API,), (DISPATCHER, NOTIFIER)),
     Entry(facts.NumberRestored, (API,), (NOTIFIER,)),
     Entry(facts.NumberConnectionChanged, (DISPATCHER, STATUS_INGEST), (API, DISPATCHER, NOTIFIER)),
+    Entry(facts.ContentForgotten, (API,), (NOTIFIER,)),
+    Entry(facts.RecipientErased, (API,), (DISPATCHER, STATUS_INGEST, RECONCILER)),
     Entry(facts.WebhookDelivered, (NOTIFIER,), (API,)),
     Entry(facts.WebhookExhausted, (NOTIFIER,), (API,)),
     Entry(facts.EndpointDisabled, (NOTIFIER,), (API,)),

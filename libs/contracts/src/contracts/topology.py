@@ -50,9 +50,11 @@ API_ENDPOINTS = _facts("api.endpoints", "endpoint.disabled")
 DISPATCHER_NUMBERS = _facts("dispatcher.numbers", "number.configured", "number.removed", "number.connection_changed")
 DISPATCHER_ECHOES = _facts("dispatcher.echoes", "echo.observed")
 DISPATCHER_RECEIPTS = _facts("dispatcher.receipts", "receipt.recorded")
+DISPATCHER_RECIPIENTS = _facts("dispatcher.recipients", "recipient.erased")
 DISPATCHER_COMMANDS = Queue("dispatcher.commands", (Binding(COMMANDS, "dispatcher"),))
 STATUS_INGEST_MESSAGES = _facts("status-ingest.messages", "message.dispatched", "message.uncertain")
-NOTIFIER_MESSAGES = _facts("notifier.messages", "message.status_changed")
+STATUS_INGEST_RECIPIENTS = _facts("status-ingest.recipients", "recipient.erased")
+NOTIFIER_MESSAGES = _facts("notifier.messages", "message.status_changed", "content.forgotten")
 NOTIFIER_NUMBERS = _facts(
     "notifier.numbers",
     "number.configured",
@@ -72,6 +74,7 @@ RECONCILER_MESSAGES = _facts(
     "message.returned",
     "message.status_changed",
 )
+RECONCILER_RECIPIENTS = _facts("reconciler.recipients", "recipient.erased")
 
 QUEUES = (
     API_MESSAGES,
@@ -81,11 +84,14 @@ QUEUES = (
     DISPATCHER_NUMBERS,
     DISPATCHER_ECHOES,
     DISPATCHER_RECEIPTS,
+    DISPATCHER_RECIPIENTS,
     DISPATCHER_COMMANDS,
     STATUS_INGEST_MESSAGES,
+    STATUS_INGEST_RECIPIENTS,
     NOTIFIER_MESSAGES,
     NOTIFIER_NUMBERS,
     RECONCILER_MESSAGES,
+    RECONCILER_RECIPIENTS,
 )
 """Every static queue; all are declared by every service, so that no fact is published into nothing."""
 

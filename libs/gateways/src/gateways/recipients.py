@@ -8,6 +8,9 @@ _BRAZIL_SHORT = re.compile(r"55(\d{2})([6-9]\d{7})")
 # Mexico once put a 1, Argentina puts a 9, between country code and national number of a mobile.
 _MOBILE_MARKS = {"52": "1", "54": "9"}
 
+_NUMBER_RUN = re.compile(r"[0-9](?:[ .()/\-]{0,3}[0-9]){7,}")
+_NATIONAL_DIGITS_MIN = 9
+
 
 def recipient_key(digits: str) -> str:
     """A canonical key for E.164 digits without `+`: equal for both spellings of one mobile, never to be dialled."""
@@ -35,3 +38,12 @@ def recipient_variants(digits: str) -> tuple[str, ...]:
     if mark is not None and len(digits) == 12:
         return (digits, f"{digits[:2]}{mark}{digits[2:]}")
     return (digits,)
+
+
+def names_recipient(text: str, digits: str) -> bool:
+    """Whether a text holds a person's number, in either spelling, with or without country code and punctuation."""
+    national = {variant[start:] for variant in recipient_variants(digits) for start in (1, 2, 3)}
+    local = {number for number in national if len(number) >= _NATIONAL_DIGITS_MIN}
+    wanted = {*recipient_variants(digits), *local}
+    wanted |= {f"0{number}" for number in wanted} | {f"00{number}" for number in wanted}
+    return any(re.sub(r"\D", "", run[0]) in wanted for run in _NUMBER_RUN.finditer(text))

@@ -62,6 +62,7 @@ class Refusal(Enum):
     MESSAGE_NOT_CANCELABLE = (409, "Only a message that certainly was not sent can be canceled.")
     MESSAGE_NOT_REPROCESSABLE = (409, "Only a message that failed can be sent again in a new round.")
     CONTENT_FORGOTTEN = (409, "The content of the message is no longer kept, so it cannot be sent again.")
+    ERASURE_NOT_FOUND = (404, "There is no such erasure.")
     CURSOR_INVALID = (400, "The cursor is not one of this listing; start again without it.")
     INVALID_DATE_RANGE = (400, "The period is not valid.")
     TIMEZONE_INVALID = (400, "`tz` must be an IANA time zone like America/Sao_Paulo.")

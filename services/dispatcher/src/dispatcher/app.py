@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from chassis.answers import Answerer
+from chassis.clock import utc_now
 from chassis.dynamic_consumers import DynamicConsumers
 from chassis.foundation import AtStop, Foundation
 from chassis.group_commit import GroupCommit
 from chassis.loop import Loop
+from chassis.retention import measuring_loop
 from chassis.topology import Topology
 from contracts.registry import DISPATCHER, decode
 from contracts.topology import DEAD, DEAD_LETTERS, EXCHANGES, QUEUES, question_queue
@@ -17,11 +19,19 @@ from dispatcher.domain.health import HealthRules
 from dispatcher.domain.rules import Rules
 from dispatcher.jobs.dispatching import Dispatching
 from dispatcher.jobs.health import HealthLoops
-from dispatcher.jobs.loops import LANES_SECONDS, LOOK_SECONDS, PURGE_SECONDS, SAMPLE_SECONDS, SWEEP_SECONDS, Steps
+from dispatcher.jobs.loops import (
+    CONTACTS_SECONDS,
+    LANES_SECONDS,
+    LOOK_SECONDS,
+    PURGE_SECONDS,
+    SAMPLE_SECONDS,
+    SWEEP_SECONDS,
+    Steps,
+)
 from dispatcher.jobs.promoting import Promoting
 from dispatcher.settings import Settings
 from dispatcher.subscribers import Subscribers, answer_with, decode_sealed
-from dispatcher.tables import outbox
+from dispatcher.tables import KEPT, SEALED, outbox
 from dispatcher.usecases.bind_echoes import ObserveEchoes
 from dispatcher.usecases.cancel_messages import CancelJobs
 from dispatcher.usecases.claim_due import ClaimDue
@@ -29,6 +39,7 @@ from dispatcher.usecases.close_lane import CloseLane, FailWaiting
 from dispatcher.usecases.dispatch_due import CarryOut
 from dispatcher.usecases.explain_message import DescribeNumber, ExplainJob
 from dispatcher.usecases.fail_expired import FailExpired
+from dispatcher.usecases.forget_contacts import EraseContact, PurgeContacts
 from dispatcher.usecases.give_up_place import GiveUpPlace
 from dispatcher.usecases.hear_receipts import HearReceipts
 from dispatcher.usecases.keep_house import ListLanes, PurgeOld, SampleJobs
@@ -60,6 +71,7 @@ async def serve() -> int:
         topology=Topology(exchanges=EXCHANGES, queues=QUEUES, dead_exchange=DEAD, dead_queue=DEAD_LETTERS),
         decode=decode,
         title="Pilot Status: dispatcher",
+        sealed=SEALED,
     )
     return await Assembly(settings, foundation).run()
 
@@ -180,6 +192,7 @@ class Assembly:
                 make_way=make_way,
                 outages=outages,
             ),
+            erase_contact=EraseContact(database=database),
             observing_echoes=self._echoes,
             hearing_receipts=self._receipts,
         )
@@ -220,6 +233,7 @@ class Assembly:
             list_lanes=ListLanes(database=database),
             consumers=self._consumers,
         )
+        contacts = PurgeContacts(database=database, retention=timedelta(days=self._settings.contact_retention_days))
         third = self._rules.lease.total_seconds() / 3
         probing = Loop("probing", steps.probe, interval_seconds=LOOK_SECONDS)
         lanes = Loop("following-lanes", steps.follow_lanes, interval_seconds=LANES_SECONDS)
@@ -236,6 +250,8 @@ class Assembly:
             lanes,
             closing,
             Loop("purging", steps.purge_old, interval_seconds=PURGE_SECONDS),
+            Loop("purging-contacts", contacts.__call__, interval_seconds=CONTACTS_SECONDS),
+            measuring_loop(database, KEPT, utc_now),
             Loop("sampling", steps.sample, interval_seconds=SAMPLE_SECONDS),
         ]
 

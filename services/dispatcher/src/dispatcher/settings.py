@@ -26,6 +26,7 @@ class Settings(ServiceSettings):
     unacknowledged_of_last: int = Field(default=30, ge=1, le=1_000)
     unacknowledged_after_seconds: float = Field(default=600, ge=1, le=86_400)
     job_retention_days: float = Field(default=7, gt=0, le=365)
+    contact_retention_days: float = Field(default=400, gt=0, le=3_650)
 
     @property
     def recovery_sla(self) -> timedelta | None:

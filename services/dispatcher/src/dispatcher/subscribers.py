@@ -19,13 +19,21 @@ from contracts.facts import (
     NumberConnectionChanged,
     NumberRemoved,
     ReceiptRecorded,
+    RecipientErased,
 )
 from contracts.registry import UnreadableError, decode
 from contracts.statement import Statement
-from contracts.topology import DISPATCHER_COMMANDS, DISPATCHER_ECHOES, DISPATCHER_NUMBERS, DISPATCHER_RECEIPTS
+from contracts.topology import (
+    DISPATCHER_COMMANDS,
+    DISPATCHER_ECHOES,
+    DISPATCHER_NUMBERS,
+    DISPATCHER_RECEIPTS,
+    DISPATCHER_RECIPIENTS,
+)
 from dispatcher.usecases.cancel_messages import CancelJobs
 from dispatcher.usecases.close_lane import CloseLane
 from dispatcher.usecases.explain_message import DescribeNumber, ExplainJob
+from dispatcher.usecases.forget_contacts import EraseContact
 from dispatcher.usecases.take_in import LocateMessage, TakeIn
 from dispatcher.usecases.verify_message import ProveMessage
 from dispatcher.usecases.watch_lanes import ConfigureLane, ObserveConnection
@@ -41,6 +49,7 @@ class Subscribers:
     locate_message: LocateMessage
     prove_message: ProveMessage
     take_in: TakeIn
+    erase_contact: EraseContact
     observing_echoes: GroupCommit[EchoObserved, None]
     hearing_receipts: GroupCommit[ReceiptRecorded, None]
 
@@ -49,6 +58,7 @@ class Subscribers:
         broker.hear(DISPATCHER_NUMBERS, self.on_number)
         broker.hear(DISPATCHER_ECHOES, self.on_echo, prefetch=100)
         broker.hear(DISPATCHER_RECEIPTS, self.on_receipt, prefetch=200)
+        broker.hear(DISPATCHER_RECIPIENTS, self.on_recipient)
         broker.hear(DISPATCHER_COMMANDS, self.on_command)
 
     async def on_number(self, heard: Heard) -> None:
@@ -74,6 +84,12 @@ class Subscribers:
         if not isinstance(heard.statement, ReceiptRecorded):
             raise UnreadableError("not a receipt")
         await self.hearing_receipts.submit(heard.statement)
+
+    async def on_recipient(self, heard: Heard) -> None:
+        """A person is to be forgotten."""
+        if not isinstance(heard.statement, RecipientErased):
+            raise UnreadableError("not an erased recipient")
+        await self.erase_contact(heard.statement)
 
     async def on_command(self, heard: Heard) -> None:
         """Somebody wants a message put to work, or proof of it."""

@@ -21,6 +21,8 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from chassis.migrations import schema_metadata
 from chassis.outbox import QUEUE_STORAGE, outbox_table
+from chassis.retention import Kept
+from chassis.sealed_columns import SealedColumn
 
 SCHEMA = "dispatcher"
 
@@ -228,4 +230,16 @@ outages = Table(
     metadata,
     Column("began_at", DateTime(timezone=True), primary_key=True),
     Column("ended_at", DateTime(timezone=True), nullable=False),
+)
+
+SEALED = (
+    SealedColumn(column=lanes.c.sealed_access, aad=lanes.c.number_id),
+    SealedColumn(column=jobs.c.sealed, aad=jobs.c.message_id),
+    SealedColumn(column=outbox.c.body),
+)
+
+KEPT = (
+    Kept(kind="job", since=jobs.c.finished_at, where=jobs.c.finished_at.is_not(None)),
+    Kept(kind="echo", since=echoes.c.observed_at),
+    Kept(kind="removed_lane", since=lanes.c.removed_at, where=lanes.c.removed_at.is_not(None)),
 )

@@ -9,6 +9,7 @@ from chassis.foundation import Foundation
 from chassis.group_commit import GroupCommit
 from chassis.guarded import guarded_client
 from chassis.http_client import Timeouts
+from chassis.retention import measuring_loop
 from chassis.runner import Stage
 from chassis.seal import KeyRing
 from chassis.topology import Topology
@@ -29,9 +30,18 @@ from notifier.domain.settlement import Settlement
 from notifier.jobs import Sending, confirming, forgetting, forgetting_deleted, measuring, taking_back
 from notifier.settings import Settings
 from notifier.store.claims import Bounds
-from notifier.subscribers import NUMBERS_PREFETCH, PREFETCH, answer_with, on_number, on_status_changed
-from notifier.tables import outbox
+from notifier.subscribers import (
+    NUMBERS_PREFETCH,
+    PREFETCH,
+    answer_with,
+    on_forgotten,
+    on_message,
+    on_number,
+    on_status_changed,
+)
+from notifier.tables import KEPT, SEALED, outbox
 from notifier.usecases.deliver_webhook import DeliverWebhook
+from notifier.usecases.forget_contents import ForgetContents
 from notifier.usecases.forget_deleted import ForgetDeleted
 from notifier.usecases.forget_old import ForgetOld
 from notifier.usecases.list_endpoints import ListWebhooks
@@ -55,7 +65,13 @@ async def serve() -> int:
     settings = Settings.load()
     ring = settings.key_ring()
     foundation = Foundation(
-        settings, service=NOTIFIER, outbox=outbox, topology=TOPOLOGY, decode=decode, title="Pilot notifier"
+        settings,
+        service=NOTIFIER,
+        outbox=outbox,
+        topology=TOPOLOGY,
+        decode=decode,
+        title="Pilot notifier",
+        sealed=SEALED,
     )
     timeouts = Timeouts(
         connect_seconds=settings.webhook_connect_timeout_seconds, read_seconds=settings.webhook_timeout_seconds
@@ -79,7 +95,9 @@ def _stages(foundation: Foundation, settings: Settings, ring: KeyRing, poster: G
     deliver = _deliver(foundation, settings, ring, poster, settlements)
     sending = Sending(deliver, calls_max=settings.webhook_calls_max)
     answerer = _answerer(foundation, settings, ring, sending)
-    foundation.broker.hear(NOTIFIER_MESSAGES, on_status_changed(plans, planned=sending.wake), prefetch=PREFETCH)
+    forgotten = on_forgotten(ForgetContents(database=database, ring=ring))
+    status_changed = on_status_changed(plans, planned=sending.wake)
+    foundation.broker.hear(NOTIFIER_MESSAGES, on_message(status_changed, forgotten), prefetch=PREFETCH)
     tell = TellOfNumbers(
         database=database,
         ring=ring,
@@ -93,6 +111,7 @@ def _stages(foundation: Foundation, settings: Settings, ring: KeyRing, poster: G
         confirming(tell, told=sending.wake),
         forgetting(forget),
         forgetting_deleted(ForgetDeleted(database=database, clock=utc_now)),
+        measuring_loop(database, KEPT, utc_now),
         measuring(MeasureBacklog(database=database, clock=utc_now)),
     ]
     return [settlements, plans, *loops, sending, answerer]

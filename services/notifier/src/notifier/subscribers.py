@@ -1,5 +1,6 @@
 """What the notifier hears: changes of status and turns of numbers' lives to tell of, questions about endpoints."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import assert_never
 
@@ -9,6 +10,7 @@ from chassis.group_commit import GroupCommit
 from contracts.answers import answer_body
 from contracts.delivery_questions import ListDeliveries, LocateEndpoint, ReplayDeliveries, ReplayDelivery
 from contracts.facts import (
+    ContentForgotten,
     MessageStatusChanged,
     NumberConfigured,
     NumberConnectionChanged,
@@ -29,6 +31,7 @@ from contracts.questions import (
 from contracts.registry import UnreadableError, decode
 from contracts.statement import Statement
 from notifier.domain.endpoints import EVENT_OF
+from notifier.usecases.forget_contents import ForgetContents
 from notifier.usecases.list_endpoints import ListWebhooks
 from notifier.usecases.manage_endpoint import ManageWebhook
 from notifier.usecases.register_endpoint import RegisterWebhook
@@ -37,6 +40,7 @@ from notifier.usecases.tell_of_numbers import TellOfNumbers
 from notifier.usecases.try_endpoint import TryWebhook
 
 PREFETCH = 100
+SETTLING_SECONDS = 1.0
 NUMBERS_PREFETCH = 1
 """One after the other: what happens to a number is told in the order in which it is heard."""
 
@@ -71,6 +75,31 @@ def on_number(tell: TellOfNumbers, *, told: Callable[[], None]) -> Callable[[Hea
             case _:
                 raise UnreadableError("not about a number")
         told()
+
+    return hear
+
+
+def on_message(
+    status_changed: Callable[[Heard], Awaitable[None]], forgotten: Callable[[Heard], Awaitable[None]]
+) -> Callable[[Heard], Awaitable[None]]:
+    """One queue for both, so that what is to be forgotten is heard after it was told."""
+
+    async def hear(heard: Heard) -> None:
+        await (forgotten if isinstance(heard.statement, ContentForgotten) else status_changed)(heard)
+
+    return hear
+
+
+def on_forgotten(
+    forget: ForgetContents, *, settling_seconds: float = SETTLING_SECONDS
+) -> Callable[[Heard], Awaitable[None]]:
+    """What messages said is kept no longer; what was heard just before, by whichever replica, is planned first."""
+
+    async def hear(heard: Heard) -> None:
+        if not isinstance(heard.statement, ContentForgotten):
+            raise UnreadableError("not about forgotten contents")
+        await asyncio.sleep(settling_seconds)
+        await forget(heard.statement)
 
     return hear
 

@@ -20,6 +20,8 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from chassis.migrations import schema_metadata
 from chassis.outbox import QUEUE_STORAGE, outbox_table
+from chassis.retention import Kept
+from chassis.sealed_columns import SealedColumn
 
 SCHEMA = "notifier"
 
@@ -124,3 +126,19 @@ numbers = Table(
 Index("ix_numbers_instance", numbers.c.instance)
 Index("ix_numbers_closed_at", numbers.c.closed_at, postgresql_where=numbers.c.closed_at.is_not(None))
 Index("ix_numbers_purged_at", numbers.c.purged_at, postgresql_where=numbers.c.purged_at.is_not(None))
+
+SEALED_BODIES = SealedColumn(column=deliveries.c.sealed_body, aad=deliveries.c.delivery_id)
+SEALED = (
+    SealedColumn(column=endpoints.c.sealed_secret, aad=endpoints.c.endpoint_id),
+    SealedColumn(column=endpoints.c.previous_sealed_secret, aad=endpoints.c.endpoint_id),
+    SEALED_BODIES,
+    SealedColumn(column=delivery_attempts.c.sealed_response, aad=delivery_attempts.c.delivery_id),
+    SealedColumn(column=numbers.c.sealed_profile, aad=numbers.c.number_id),
+    SealedColumn(column=outbox.c.body),
+)
+
+KEPT = (
+    Kept(kind="delivery", since=deliveries.c.delivery_id),
+    Kept(kind="delivery_attempt", since=delivery_attempts.c.delivery_id),
+    Kept(kind="purged_number", since=numbers.c.purged_at, where=numbers.c.purged_at.is_not(None)),
+)

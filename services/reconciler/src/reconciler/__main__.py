@@ -1,4 +1,4 @@
-"""The command line of the reconciler: `python -m reconciler [serve|migrate|draft|check]`."""
+"""The command line of the reconciler: `python -m reconciler [serve|migrate|draft|check|reseal|seals]`."""
 
 import sys
 from pathlib import Path
@@ -7,8 +7,8 @@ from chassis.command_line import Commands, main
 from chassis.migrations import Migrations
 from contracts.registry import RECONCILER
 from reconciler.app import serve
-from reconciler.tables import metadata
+from reconciler.tables import SEALED, metadata
 
 if __name__ == "__main__":
     migrations = Migrations(metadata=metadata, package=Path(__file__).parent)
-    sys.exit(main(Commands(service=RECONCILER, serve=serve, migrations=migrations)))
+    sys.exit(main(Commands(service=RECONCILER, serve=serve, migrations=migrations, sealed=SEALED)))

@@ -6,15 +6,17 @@ from chassis.answers import Answerer
 from chassis.foundation import Foundation
 from chassis.group_commit import GroupCommit
 from chassis.loop import Loop
+from chassis.retention import measuring_loop
 from chassis.seal import KeyRing
 from chassis.topology import Topology
 from contracts.registry import RECONCILER, decode
 from contracts.topology import DEAD, DEAD_LETTERS, EXCHANGES, QUEUES, question_queue
 from reconciler.jobs import passes, retention
 from reconciler.settings import Settings
-from reconciler.subscribers import answer_with, hear_dead_letters, hear_messages
-from reconciler.tables import outbox
+from reconciler.subscribers import answer_with, hear_dead_letters, hear_erasures, hear_messages
+from reconciler.tables import KEPT, SEALED, outbox
 from reconciler.usecases.confirm_dispatch import ConfirmDispatch
+from reconciler.usecases.erase_recipient import EraseRecipient
 from reconciler.usecases.file_dead_letters import FileDeadLetters
 from reconciler.usecases.forget_old import ForgetOld
 from reconciler.usecases.keep_ledger import KeepLedger
@@ -34,6 +36,7 @@ async def serve() -> int:
         topology=Topology(exchanges=EXCHANGES, queues=QUEUES, dead_exchange=DEAD, dead_queue=DEAD_LETTERS),
         decode=decode,
         title="Pilot Status: reconciler",
+        sealed=SEALED,
     )
     database, broker, key_ring = foundation.database, foundation.broker, settings.key_ring()
     grace = timedelta(seconds=settings.evidence_grace_seconds)
@@ -41,13 +44,15 @@ async def serve() -> int:
     letters = GroupCommit(database, FileDeadLetters(key_ring=key_ring).write, name="file-dead-letters")
     hear_messages(broker, entries)
     hear_dead_letters(broker, letters, clock=_now)
+    hear_erasures(broker, EraseRecipient(database=database, key_ring=key_ring))
     answerer = _answerer(settings, foundation, key_ring)
     forget = ForgetOld(
         database=database,
         closed=timedelta(hours=settings.ledger_retention_hours),
         dead=timedelta(days=settings.dead_letter_retention_days),
     )
-    return await foundation.run(retention(forget), _passes(settings, foundation), entries, letters, answerer)
+    measuring = measuring_loop(database, KEPT, _now)
+    return await foundation.run(measuring, retention(forget), _passes(settings, foundation), entries, letters, answerer)
 
 
 def _passes(settings: Settings, foundation: Foundation) -> Loop:

@@ -9,6 +9,7 @@ from chassis.broker import Broker
 from chassis.deliveries import Delivery, Heard
 from chassis.group_commit import GroupCommit
 from contracts.answers import answer_body
+from contracts.facts import RecipientErased
 from contracts.registry import UnreadableError, decode
 from contracts.repair_questions import (
     CountBooks,
@@ -20,9 +21,10 @@ from contracts.repair_questions import (
     ReplayDeadLetters,
 )
 from contracts.statement import Statement
-from contracts.topology import DEAD_LETTERS, RECONCILER_MESSAGES
+from contracts.topology import DEAD_LETTERS, RECONCILER_MESSAGES, RECONCILER_RECIPIENTS
 from reconciler.domain.dead_letters import DeadLetter, dead_letter_of
 from reconciler.domain.ledger import LedgerFact
+from reconciler.usecases.erase_recipient import EraseRecipient
 from reconciler.usecases.keep_ledger import Told
 from reconciler.usecases.read_letters import ReadLetters
 from reconciler.usecases.settle_letters import SettleLetters
@@ -86,3 +88,14 @@ def answer_with(read: ReadLetters, settle: SettleLetters, books: TellBooks) -> A
                 raise UnreadableError("not a question for the reconciler")
 
     return answer
+
+
+def hear_erasures(broker: Broker, erase: EraseRecipient) -> None:
+    """A person is to be forgotten; one at a time, for it goes through whole tables."""
+
+    async def on_recipient(heard: Heard) -> None:
+        if not isinstance(heard.statement, RecipientErased):
+            raise UnreadableError("not an erased recipient")
+        await erase(heard.statement)
+
+    broker.hear(RECONCILER_RECIPIENTS, on_recipient, prefetch=1)

@@ -18,6 +18,8 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from chassis.migrations import schema_metadata
 from chassis.outbox import QUEUE_STORAGE, outbox_table
+from chassis.retention import Kept
+from chassis.sealed_columns import SealedColumn
 
 metadata = schema_metadata("reconciler")
 
@@ -112,3 +114,13 @@ Index(
 )
 Index("ix_dead_letters_filed_at", dead_letters.c.filed_at)
 Index("ix_dead_letters_origin_queue", dead_letters.c.origin_queue, dead_letters.c.filed_at)
+
+SEALED_ENTRIES = SealedColumn(column=ledger.c.accepted, member="sealed", aad=ledger.c.message_id)
+SEALED_LETTERS = SealedColumn(column=dead_letters.c.sealed, aad=dead_letters.c.id, is_nested=True)
+SEALED = (SEALED_ENTRIES, SEALED_LETTERS, SealedColumn(column=outbox.c.body))
+
+KEPT = (
+    Kept(kind="closed_message", since=ledger.c.closed_at, where=ledger.c.closed_at.is_not(None)),
+    Kept(kind="open_message", since=ledger.c.first_seen_at, where=ledger.c.closed_at.is_(None)),
+    Kept(kind="dead_letter", since=dead_letters.c.filed_at),
+)

@@ -10,6 +10,7 @@ from chassis.clock import utc_now
 from chassis.feed import Feed
 from chassis.foundation import Foundation
 from chassis.group_commit import GroupCommit
+from chassis.retention import measuring_loop
 from chassis.topology import Topology
 from chassis.web import add_shortcut
 from contracts.ids import uuid7
@@ -19,9 +20,10 @@ from gateways.evolution.webhook_address import own_path
 from status_ingest.jobs import adoption, interpretation, retention, settling, watching
 from status_ingest.routes import RAW_PATHS, WebhookDoor
 from status_ingest.settings import Settings
-from status_ingest.subscribers import gateway_feed, subscribe
-from status_ingest.tables import outbox
+from status_ingest.subscribers import gateway_feed, hear_erasures, subscribe
+from status_ingest.tables import KEPT, SEALED, outbox
 from status_ingest.usecases.adopt_receipts import AdoptReceipts
+from status_ingest.usecases.erase_recipient import EraseRecipient
 from status_ingest.usecases.forget_old import ForgetOld, Retention
 from status_ingest.usecases.interpret_events import InterpretEvents
 from status_ingest.usecases.keep_event import KeepEvent, store_arrivals
@@ -40,6 +42,7 @@ async def serve() -> int:
         topology=Topology(exchanges=EXCHANGES, queues=QUEUES, dead_exchange=DEAD, dead_queue=DEAD_LETTERS),
         decode=decode,
         title="Pilot Status: webhook ingest",
+        sealed=SEALED,
         raw_paths=RAW_PATHS,
     )
     database, key_ring = foundation.database, settings.key_ring()
@@ -52,11 +55,13 @@ async def serve() -> int:
     keep = KeepEvent(commits=arrivals, key_ring=key_ring, new_id=uuid7, kept=interpreting.wake)
     add_shortcut(foundation.app, WebhookDoor, keep=keep, tokens=settings.tokens(), clock=utc_now)
     subscribe(foundation.broker, keys)
+    hear_erasures(foundation.broker, EraseRecipient(database=database, key_ring=key_ring))
     feeds = [] if settings.gateway_amqp_url is None else [_feed(settings, settings.gateway_amqp_url, keep)]
     forgetting = retention(ForgetOld(database=database, retention=_retention(settings)))
     numbers = settling(SettleConnections(database=database)), watching(WatchSilence(database=database))
     adopting = adoption(AdoptReceipts(database=database))
-    return await foundation.run(forgetting, *numbers, adopting, interpreting, keys, arrivals, *feeds)
+    measuring = measuring_loop(database, KEPT, utc_now)
+    return await foundation.run(measuring, forgetting, *numbers, adopting, interpreting, keys, arrivals, *feeds)
 
 
 async def tell_addresses(instances: Sequence[str]) -> int:

@@ -7,9 +7,11 @@ from chassis.broker import Broker
 from chassis.deliveries import Heard
 from chassis.feed import Feed, Source
 from chassis.group_commit import GroupCommit
-from contracts.facts import MessageDispatched, MessageUncertain
-from contracts.topology import STATUS_INGEST_MESSAGES
+from contracts.facts import MessageDispatched, MessageUncertain, RecipientErased
+from contracts.registry import UnreadableError
+from contracts.topology import STATUS_INGEST_MESSAGES, STATUS_INGEST_RECIPIENTS
 from gateways.evolution.events import ROUTING_KEYS
+from status_ingest.usecases.erase_recipient import EraseRecipient
 from status_ingest.usecases.keep_event import BODY_BYTES_MAX, KeepEvent
 from status_ingest.usecases.learn_keys import Named
 from status_ingest.usecases.read_body import read_body
@@ -44,3 +46,14 @@ def gateway_feed(url: str, keep: KeepEvent, *, queue: str, exchanges: Sequence[s
 
     source = Source(queue=queue, exchanges=tuple(exchanges), keys=ROUTING_KEYS)
     return Feed(url, source, keep_all, name="status-ingest:gateway", prefetch=FEED_PREFETCH)
+
+
+def hear_erasures(broker: Broker, erase: EraseRecipient) -> None:
+    """A person is to be forgotten; one at a time, for it goes through whole tables."""
+
+    async def on_recipient(heard: Heard) -> None:
+        if not isinstance(heard.statement, RecipientErased):
+            raise UnreadableError("not an erased recipient")
+        await erase(heard.statement)
+
+    broker.hear(STATUS_INGEST_RECIPIENTS, on_recipient, prefetch=1)

@@ -3,8 +3,11 @@
 from sqlalchemy import Column, DateTime, Double, Index, Integer, PrimaryKeyConstraint, Table, Text, Uuid, func, text
 from sqlalchemy.dialects.postgresql import JSONB
 
+from chassis.erasing import Erasable
 from chassis.migrations import schema_metadata
 from chassis.outbox import QUEUE_STORAGE, outbox_table
+from chassis.retention import Kept
+from chassis.sealed_columns import SealedColumn
 
 metadata = schema_metadata("status_ingest")
 
@@ -126,3 +129,21 @@ lids = Table(
 """Who is behind a LID; both sides are peppered hashes."""
 
 Index("ix_lids_seen_at", lids.c.seen_at)
+_SEALED_EVENTS = SealedColumn(column=raw_events.c.sealed, aad=raw_events.c.id)
+_SEALED_STRANGERS = SealedColumn(column=quarantine.c.sealed, aad=quarantine.c.id)
+
+SEALED = (_SEALED_EVENTS, _SEALED_STRANGERS, SealedColumn(column=outbox.c.body))
+
+ERASABLE = (
+    Erasable(sealed=_SEALED_EVENTS, where=raw_events.c.interpreted_at.is_not(None)),
+    Erasable(sealed=_SEALED_STRANGERS),
+)
+
+KEPT = (
+    Kept(kind="raw_event", since=raw_events.c.interpreted_at, where=raw_events.c.interpreted_at.is_not(None)),
+    Kept(kind="parked_receipt", since=receipts.c.occurred_at, where=receipts.c.recorded_at.is_(None)),
+    Kept(kind="receipt", since=receipts.c.recorded_at, where=receipts.c.recorded_at.is_not(None)),
+    Kept(kind="unmatched_key", since=correlations.c.first_seen_at, where=correlations.c.ref.is_(None)),
+    Kept(kind="matched_key", since=correlations.c.first_seen_at, where=correlations.c.ref.is_not(None)),
+    Kept(kind="quarantined", since=quarantine.c.filed_at),
+)

@@ -18,10 +18,12 @@ from contracts.facts.numbers import (
     NumberRemoved,
     NumberRestored,
 )
+from contracts.facts.privacy import ContentForgotten, RecipientErased
 from contracts.facts.receipts import EchoObserved, ReceiptRecorded
 from contracts.facts.webhooks import EndpointDisabled, WebhookDelivered, WebhookExhausted
 
 __all__ = [
+    "ContentForgotten",
     "EchoObserved",
     "EndpointDisabled",
     "MessageAccepted",
@@ -39,6 +41,7 @@ __all__ = [
     "NumberRemoved",
     "NumberRestored",
     "ReceiptRecorded",
+    "RecipientErased",
     "WebhookDelivered",
     "WebhookExhausted",
 ]

@@ -61,12 +61,12 @@ class Profile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptIn:
-    """A recipient's consent to a project; `phone` is E.164 digits."""
+    """A recipient's consent to a project; `phone` is E.164 digits, None once the recipient was erased."""
 
     opt_in_id: UUID
     project_id: UUID
     tenant_id: UUID
-    phone: str = field(repr=False)
+    phone: str | None = field(repr=False)
     first_opt_in_at: datetime
     last_seen_at: datetime
     revoked_at: datetime | None
@@ -74,10 +74,10 @@ class OptIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedRow:
-    """A stored row with a phone that is still sealed, the way the store hands it on."""
+    """A stored row with a phone that is still sealed, the way the store hands it on; None once it was erased."""
 
     fields: dict[str, Any]
-    sealed_phone: str = field(repr=False)
+    sealed_phone: str | None = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

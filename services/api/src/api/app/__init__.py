@@ -2,13 +2,16 @@
 
 from api.app import analytics, keys, messages, numbers, operator, projects, reading, templates, unsupported, webhooks
 from api.app.documentation import document_with
+from api.app.keeping import KEPT, SEALED
 from api.app.key_first import KeyFirst
 from api.app.mounting import mount
 from api.app.parts import TOPOLOGY, Parts
 from api.settings import Settings
 from api.tables import OUTBOX
 from chassis.body_guard import ask_first
+from chassis.clock import utc_now
 from chassis.foundation import Foundation
+from chassis.retention import measuring_loop
 from contracts.registry import API, decode
 
 
@@ -21,7 +24,7 @@ async def serve() -> int:
 def assemble(settings: Settings) -> tuple[Foundation, Parts]:
     """Everything in its place, nothing started or connected yet."""
     foundation = Foundation(
-        settings, service=API, outbox=OUTBOX, topology=TOPOLOGY, decode=decode, title="Pilot Status API"
+        settings, service=API, outbox=OUTBOX, topology=TOPOLOGY, decode=decode, title="Pilot Status API", sealed=SEALED
     )
     parts = Parts(settings, foundation)
     follow = reading.following(parts)
@@ -41,4 +44,5 @@ def assemble(settings: Settings) -> tuple[Foundation, Parts]:
     document_with(foundation.app)
     operator.listen(parts)
     webhooks.listen(parts)
+    parts.stages.append(measuring_loop(foundation.database, KEPT, utc_now))
     return foundation, parts

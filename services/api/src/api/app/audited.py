@@ -6,6 +6,7 @@ from sqlalchemy import Table
 
 from api.access.tables import API_KEYS
 from api.accounts.tables import PROJECTS, TENANTS
+from api.erasures.tables import ERASURES
 from api.limits.tables import PACKAGES, PLANS
 from api.messages.tables import MESSAGES
 from api.numbers.tables import NUMBERS
@@ -40,5 +41,6 @@ AUDITED: Mapping[Target, Audited] = {
     Target.NUMBER: _of(NUMBERS, "tenant_id", "platform_default", "pacing", "paused", "version"),
     Target.TEMPLATE: _of(TEMPLATE_VERSIONS, "version", "state", "production_approved", key="template_id"),
     Target.MESSAGE: _of(MESSAGES, "tenant_id", "status", "round", "version", "error_code", "deliver_until"),
+    Target.RECIPIENT: _of(ERASURES, "tenant_id", "requested_at", "profiles_deleted", "opt_ins_revoked"),
     Target.OPERATOR: _of(OPERATORS, "role", "revoked_at"),
 }

@@ -34,7 +34,7 @@ def routes(parts: Parts) -> APIRouter:
     show = ShowNumbers(database=database, keys=keys, gateway=gateway, clock=utc_now)
     connect = ConnectNumber(database=database, keys=keys, numbers=show, gateway=gateway, lanes=lanes, clock=utc_now)
     create = CreateNumber(database=database, keys=keys, gateway=gateway, lanes=lanes, clock=utc_now)
-    forget = ForgetContent(database=database)
+    forget = ForgetContent(database=database, clock=utc_now)
     remove = RemoveNumber(
         database=database,
         keys=keys,

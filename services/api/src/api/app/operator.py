@@ -11,7 +11,7 @@ from api.administration.usecases.manage_keys import ReadKeys, RevokeKey
 from api.administration.usecases.manage_limits import ManageLimits, ReadLimits
 from api.administration.usecases.manage_opt_ins import ManageOptIns, ReadOptIns
 from api.administration.usecases.manage_profiles import ManageProfiles, ReadProfiles
-from api.app import lanes, operated_messages, repair, webhooks
+from api.app import erasures, lanes, operated_messages, repair, webhooks
 from api.app import numbers as own_numbers
 from api.app.audited import AUDITED
 from api.app.parts import Parts
@@ -52,6 +52,7 @@ def routes(parts: Parts, follow: FollowProgress) -> APIRouter:
         own_numbers.probing(parts),
         *operated_messages.routers(guard, parts, follow),
         *repair.routers(guard, parts),
+        erasures.routes(guard, parts),
         judging.router(
             guard,
             CreateTemplate(database=changing),

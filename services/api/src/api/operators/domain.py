@@ -44,6 +44,7 @@ class Target(StrEnum):
     WEBHOOK = "webhook"
     DEAD_LETTER = "dead_letter"
     OPERATOR = "operator"
+    RECIPIENT = "recipient"
 
 
 class Action(Enum):
@@ -80,6 +81,7 @@ class Action(Enum):
     MESSAGE_CANCEL = ("message.cancel", Target.MESSAGE, Role.OPERATOR)
     DEAD_LETTER_REPLAY = ("dead_letter.replay", Target.DEAD_LETTER, Role.OPERATOR)
     DEAD_LETTER_DISCARD = ("dead_letter.discard", Target.DEAD_LETTER, Role.OPERATOR)
+    RECIPIENT_ERASE = ("recipient.erase", Target.RECIPIENT, Role.OPERATOR)
     OPERATOR_CREATE = ("operator.create", Target.OPERATOR, Role.ADMIN)
     OPERATOR_CHANGE = ("operator.change", Target.OPERATOR, Role.ADMIN)
     OPERATOR_REVOKE = ("operator.revoke", Target.OPERATOR, Role.ADMIN)

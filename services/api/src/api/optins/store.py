@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ARRAY, Text, Uuid, bindparam, func, select, text, update
+from sqlalchemy import ARRAY, Text, Uuid, bindparam, case, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 
 from api.optins.domain import OptIn
@@ -49,7 +49,10 @@ async def grant(
     sealed_phone: str,
     now: datetime,
 ) -> UUID:
-    """Record consent, or see it again; withdrawn consent is given anew. The id of its row."""
+    """Record consent, or see it again; withdrawn consent is given anew. The id of its row.
+
+    A row whose phone was erased becomes another one: the phone is sealed under the new id.
+    """
     statement = insert(OPT_INS).values(
         id=opt_in_id,
         tenant_id=tenant_id,
@@ -61,7 +64,12 @@ async def grant(
     )
     seen = statement.on_conflict_do_update(
         index_elements=[OPT_INS.c.project_id, OPT_INS.c.recipient_hash],
-        set_={"last_seen_at": func.greatest(OPT_INS.c.last_seen_at, now), "revoked_at": None},
+        set_={
+            "id": case((OPT_INS.c.sealed_phone.is_(None), statement.excluded.id), else_=OPT_INS.c.id),
+            "sealed_phone": func.coalesce(OPT_INS.c.sealed_phone, statement.excluded.sealed_phone),
+            "last_seen_at": func.greatest(OPT_INS.c.last_seen_at, now),
+            "revoked_at": None,
+        },
     )
     opt_in: UUID = (await tx.execute(seen.returning(OPT_INS.c.id))).scalar_one()
     return opt_in

@@ -1,4 +1,4 @@
-"""Consent per project and recipient; the phone is sealed under the row's id, recipients are compared by hash."""
+"""Consent per project and recipient, compared by hash; the phone is sealed under the row's id, or was erased."""
 
 from sqlalchemy import Column, DateTime, ForeignKey, Index, Table, Text, UniqueConstraint, Uuid, func
 
@@ -11,7 +11,7 @@ OPT_INS = Table(
     Column("project_id", Uuid, ForeignKey("api.projects.id"), nullable=False),
     Column("recipient_hash", Text, nullable=False),
     Column("tenant_id", Uuid, ForeignKey("api.tenants.id"), nullable=False),
-    Column("sealed_phone", Text, nullable=False),
+    Column("sealed_phone", Text),
     Column("first_opt_in_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
     Column("last_seen_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
     Column("revoked_at", DateTime(timezone=True)),

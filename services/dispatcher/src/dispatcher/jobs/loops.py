@@ -16,6 +16,7 @@ from dispatcher.usecases.watch_lanes import ProbeLanes
 LOOK_SECONDS = 1.0
 LANES_SECONDS = 10.0
 PURGE_SECONDS = 60.0
+CONTACTS_SECONDS = 3_600.0
 SAMPLE_SECONDS = 15.0
 SWEEP_SECONDS = 10.0
 

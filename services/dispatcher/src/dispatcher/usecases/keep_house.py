@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from chassis.database import Database
+from chassis.retention import deleted_total
 from dispatcher.store import echoes, removal, whereabouts
 from dispatcher.usecases.clock import Clock, given
 from dispatcher.usecases.close_lane import DRAIN
@@ -31,6 +32,8 @@ class PurgeOld:
             heard = await echoes.purge(tx, older_than=ECHO_RETENTION, limit=CHUNK, now=now)
         async with self.database.transaction() as tx:
             removed = await removal.forget(tx, older_than=self.job_retention, limit=CHUNK, now=now)
+        for kind, count in (("job", jobs), ("echo", heard), ("removed_lane", removed)):
+            deleted_total.labels(kind=kind).inc(count)
         return CHUNK in (jobs, heard, removed)
 
 

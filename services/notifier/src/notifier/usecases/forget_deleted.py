@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from chassis.clock import Clock
 from chassis.database import Database
+from chassis.retention import deleted_total
 from notifier.store import endpoints, log
 
 ENDPOINTS_AT_ONCE_MAX = 20
@@ -29,5 +30,7 @@ class ForgetDeleted:
                 deliveries = await log.forget_deliveries_of(tx, endpoint_id, limit=self.bite)
                 attempts = await log.forget_attempts_of(tx, endpoint_id, limit=self.bite)
                 await endpoints.forget_endpoint(tx, endpoint_id)
+            deleted_total.labels(kind="delivery").inc(deliveries)
+            deleted_total.labels(kind="delivery_attempt").inc(attempts)
             more = more or max(deliveries, attempts) >= self.bite
         return more

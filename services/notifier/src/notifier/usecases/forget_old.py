@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from chassis.clock import Clock
 from chassis.database import Database
+from chassis.retention import deleted_total
 from notifier.domain.settlement import oldest_id
 from notifier.store import deliveries, log, numbers
 
@@ -32,4 +33,6 @@ class ForgetOld:
             purged = await numbers.forget_purged(tx, before=self.clock() - self.retention, limit=self.bite)
         async with self.database.transaction() as tx:
             erased = await log.erase_purged(tx, limit=self.bite)
+        for kind, count in (("delivery", forgotten), ("delivery_attempt", attempts), ("purged_number", purged)):
+            deleted_total.labels(kind=kind).inc(count)
         return max(forgotten, attempts, purged, erased) >= self.bite

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from prometheus_client import Counter
 
 from chassis.database import Database
+from chassis.retention import deleted_total
 from chassis.telemetry.metrics import registry
 from reconciler.store import dead_letters, ledger
 
@@ -34,4 +35,6 @@ class ForgetOld:
             dead = await dead_letters.forget_dead_letters(tx, self.dead, now=now, limit=self.chunk_size)
         forgotten_total.labels(kind="closed_message").inc(closed)
         forgotten_total.labels(kind="dead_letter").inc(dead)
+        deleted_total.labels(kind="closed_message").inc(closed)
+        deleted_total.labels(kind="dead_letter").inc(dead)
         return self.chunk_size in (closed, dead)

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from prometheus_client import Counter, Gauge
 
 from chassis.database import Database
+from chassis.retention import deleted_total
 from chassis.telemetry.metrics import registry
 from status_ingest import store
 
@@ -71,4 +72,5 @@ class ForgetOld:
         async with self.database.transaction() as tx:
             count = await forget(tx, age, now=now, limit=self.chunk_size)
         forgotten_total.labels(kind=kind).inc(count)
+        deleted_total.labels(kind=kind).inc(count)
         return count

@@ -34,8 +34,10 @@ class OptInBody(Body):
     phone: Phone
 
 
-def shown_phone(phone: str, operator: Operator) -> str:
-    """With `+`; a viewer sees only the last digits."""
+def shown_phone(phone: str | None, operator: Operator) -> str | None:
+    """With `+`; a viewer sees only the last digits, and nobody one that was erased."""
+    if phone is None:
+        return None
     return f"+{phone if operator.role.covers(Role.OPERATOR) else masked(phone)}"
 
 

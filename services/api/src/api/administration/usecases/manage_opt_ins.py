@@ -79,4 +79,7 @@ def opened(row: SealedRow | None, keys: KeyRing) -> OptIn:
     """The opt-in with its phone; raises `RefusedError(OPT_IN_NOT_FOUND)` for none."""
     if row is None:
         raise RefusedError(Refusal.OPT_IN_NOT_FOUND)
-    return OptIn(phone=keys.open(row.sealed_phone, aad=row.fields["opt_in_id"].bytes).decode(), **row.fields)
+    phone = None
+    if row.sealed_phone is not None:
+        phone = keys.open(row.sealed_phone, aad=row.fields["opt_in_id"].bytes).decode()
+    return OptIn(phone=phone, **row.fields)

@@ -79,4 +79,5 @@ def opened(row: SealedRow | None, keys: KeyRing) -> Profile:
     """The profile with its phone; raises `RefusedError(PROFILE_NOT_FOUND)` for none."""
     if row is None:
         raise RefusedError(Refusal.PROFILE_NOT_FOUND)
+    assert row.sealed_phone is not None
     return Profile(phone=keys.open(row.sealed_phone, aad=row.fields["profile_id"].bytes).decode(), **row.fields)

@@ -163,6 +163,7 @@ _ADMIN_THINGS: Final[Mapping[str, Codes]] = {
     ),
     "messages": (R.MESSAGE_NOT_FOUND,),
     "webhooks": (R.WEBHOOK_NOT_FOUND, R.ENDPOINT_REJECTED, *_REPLAYED, R.INVALID_DATE_RANGE),
+    "recipients": (R.ERASURE_NOT_FOUND, R.TENANT_NOT_FOUND, R.DESTINATION_INVALID),
     "operators": (R.OPERATOR_NOT_FOUND,),
     "audit": (),
     "dead-letters": (R.DEAD_LETTER_NOT_FOUND, R.DEAD_LETTER_KEPT),

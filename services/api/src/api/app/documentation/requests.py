@@ -21,6 +21,7 @@ IDS: Final[Mapping[str, str]] = {
             "operator",
             "delivery",
             "dead_letter",
+            "erasure",
         ),
         start=1,
     )
@@ -28,6 +29,7 @@ IDS: Final[Mapping[str, str]] = {
 """One thing of each kind."""
 
 PHONE: Final = "+5547991000000"
+FORGOTTEN: Final = "+5547991777000"
 _VERSION: Final = {"body": "Olá {{name}}, o pedido {{order}} está pronto.", "examples": {"name": "Ana", "order": "42"}}
 _REPLAY: Final = {
     "from": "2020-01-01T00:00:00Z",
@@ -137,6 +139,10 @@ REQUESTS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "POST /v1/admin/dead-letters/discard": {"these": {"ids": [IDS["dead_letter"]], "reason": "Veio de um teste."}},
     "POST /v1/admin/dead-letters/{letter_id}/discard": {"reason": {"reason": "Veio de um teste."}},
+    "POST /v1/admin/recipients/erase": {
+        "of a tenant": {"phone": FORGOTTEN, "tenantId": IDS["tenant"]},
+        "of everybody": {"phone": FORGOTTEN},
+    },
     "POST /v1/admin/operators": {"operator": {"name": "Bia", "role": "operator"}},
     "PATCH /v1/admin/operators/{operator_id}": {"promote": {"role": "admin"}},
 }

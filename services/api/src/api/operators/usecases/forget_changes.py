@@ -8,6 +8,7 @@ from prometheus_client import Counter
 from api.operators.store import audit
 from chassis.clock import Clock
 from chassis.database import Database
+from chassis.retention import deleted_total
 from chassis.telemetry.logs import get_logger
 from chassis.telemetry.metrics import registry
 
@@ -37,5 +38,6 @@ class ForgetChanges:
             count = await audit.forget_entries(tx, kept_days=self.kept_days, before=before, limit=BATCH)
         if count:
             forgotten_total.inc(count)
+            deleted_total.labels(kind="audit_entry").inc(count)
             logger.info("audit_entries_forgotten", count=count, kept_days=self.kept_days)
         return count >= BATCH
