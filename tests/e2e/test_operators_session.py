@@ -11,9 +11,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
+from uuid import uuid4
 
+import aio_pika
+import httpx
 import pytest
 
+from local_stack.blocking import run_blocking
 from local_stack.operator_api import Account, Operator
 from local_stack.settings import inherited_environment
 from local_stack.system import System
@@ -156,6 +160,58 @@ def test_a_waiting_message_is_canceled_and_exit_codes_say_what_happened(session:
     session.run("send", "--to", "12", "--text", "x", exits=2)
     session.run("--profile", "nowhere", "tenants", "list", exits=2)
     assert session.run("explain", sent).count("\n") >= 3
+
+
+async def plant(broker_url: str) -> None:
+    """Something that nobody of ours said."""
+    connection = await aio_pika.connect(broker_url)
+    async with connection:
+        exchange = await (await connection.channel()).get_exchange("pilot.facts")
+        foreign = aio_pika.Message(b"{}", type="message.gossiped.v1", message_id=str(uuid4()))
+        await exchange.publish(foreign, routing_key="receipt.recorded")
+
+
+@quickly
+def test_dead_letters_are_found_explained_and_settled_and_the_books_balance(session: Session, system: System) -> None:
+    run_blocking(plant(system.workspace.broker_url))
+    waiting = ["dead-letters", "list", "--state", "WAITING", "--type", "message.gossiped.v1"]
+    wait_until(lambda: len(session.json(*waiting)["items"]) == 2, what="both letters", timeout_seconds=60)
+    first, second = session.json(*waiting)["items"]
+    assert {first["queue"], second["queue"]} == {"api.messages", "dispatcher.receipts"}
+    assert "UNKNOWN_TYPE" in session.run("dead-letters", "show", first["id"])
+    assert first["id"] in session.run("dead-letters", "replay", "--type", first["type"], "--yes", exits=4)
+    session.run("dead-letters", "discard", first["id"], second["id"], "--because", "no sender of ours", "--yes")
+    session.run("dead-letters", "discard", first["id"], "--because", "twice", "--yes", exits=4)
+    assert session.json(*waiting)["items"] == []
+
+    def balances() -> bool:
+        return bool(session.json("reconcile", "report")["balanced"])
+
+    wait_until(balances, what="books that balance", timeout_seconds=60, pause_seconds=1)
+    assert "accepted" in session.run("reconcile", "report", "--strict")
+
+
+@quickly
+def test_a_customers_webhook_is_seen_and_its_past_replayed(session: Session, florist: Account) -> None:
+    door = {"x-api-key": florist.api_key}
+    hook = {"url": "http://127.0.0.1:9/closed", "name": "shop", "events": ["*"]}
+    url = session.json("profile", "list")[0]["url"]
+    made = httpx.post(f"{url}/v1/webhooks", json=hook, headers=door, trust_env=False).raise_for_status().json()
+    httpx.post(f"{url}/v1/webhooks/{made['id']}/test", headers=door, trust_env=False).raise_for_status()
+
+    def attempted() -> list[Any]:
+        listed = session.json("webhooks", "deliveries", made["id"])["items"]
+        return [one for one in listed if one["problem"]]
+
+    wait_until(lambda: bool(attempted()), what="an attempt that failed", timeout_seconds=60)
+    [delivery] = attempted()
+    assert delivery["id"] in session.run("webhooks", "deliveries", made["id"])
+    [shown] = session.json("webhooks", "list", "--tenant", florist.tenant_id)["items"]
+    assert (shown["id"], shown["origin"]) == (made["id"], "http://127.0.0.1:9")
+    assert "shop" in session.run("webhooks", "get", made["id"])
+    period = ["--from", (datetime.now(UTC) - timedelta(hours=1)).isoformat(), "--to", in_an_hour()]
+    assert "1 will be delivered again" in session.run("webhooks", "replay", made["id"], *period, "--yes")
+    session.run("webhooks", "replay", made["id"], str(uuid4()), "--yes", exits=3)
 
 
 @quickly

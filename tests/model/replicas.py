@@ -49,7 +49,9 @@ class Replica:
 
     async def requeue(self, accepted: MessageAccepted, *, possibly_sent: bool) -> None:
         """A command of the reconciler."""
-        await Starter(self.rig, sla=None).requeue(accepted, possibly_sent=possibly_sent)
+        starter = Starter(self.rig, sla=None)
+        starter.outages.settled.set()
+        await starter.requeue(accepted, possibly_sent=possibly_sent)
 
     async def claim(self, capacity: int) -> None:
         """One pass of the claim; the attempts are in hand afterwards."""

@@ -147,7 +147,7 @@ LETTERS = (
     Step("POST /v1/admin/dead-letters/{letter_id}/discard", before="letter"),
     Step("POST /v1/admin/dead-letters/replay", before="letter"),
     Step("POST /v1/admin/dead-letters/discard", before="letter"),
-    Step("GET /v1/admin/reconciliation"),
+    Step("GET /v1/admin/reconciliation", query={"tenantId": "tenant"}),
 )
 PARTING = (
     Step("DELETE /v1/messages/cancel"),

@@ -11,6 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from chassis import relay as relay_module
 from chassis.database import Database
 from chassis.relay import OutboxRelay
+from chassis.telemetry.metrics import registry
 from chassis.telemetry.tracing import span
 from chassis.testing.waiting import eventually
 from chassis.testing.wire import Wire
@@ -144,6 +145,10 @@ async def test_case_60_a_missing_exchange_holds_up_its_own_rows_alone(playground
     await eventually(only_the_astray_is_left, "one row held back")
 
 
+def age_shown() -> float:
+    return registry.get_sample_value("pilot_outbox_oldest_age_seconds") or 0.0
+
+
 async def test_case_60_while_the_broker_is_away_rows_wait_and_nobody_notices_but_them(playground: Playground) -> None:
     key = playground.key()
     tap = await playground.tap(key)
@@ -155,6 +160,10 @@ async def test_case_60_while_the_broker_is_away_rows_wait_and_nobody_notices_but
         for number in range(20):
             await asyncio.wait_for(playground.say(Noted(key=key, text=f"{number}")), timeout=5)
         assert await playground.waiting() == 20
+        relay_module.oldest_age_seconds.set(0)
+        await eventually(
+            lambda: (registry.get_sample_value("pilot_outbox_oldest_age_seconds") or 0) > 0, "their age seen"
+        )
         wire.mend()
         heard = await tap.receives(21)
         await playground.drained()

@@ -1,4 +1,4 @@
-"""`pilot webhooks`, against the agreed shape of its routes."""
+"""`pilot webhooks`, against the shape of its routes."""
 
 from uuid import uuid4
 
@@ -16,19 +16,20 @@ def test_webhooks_and_their_deliveries_are_listed(platform: Platform, pilot: Pil
         "id": HOOK,
         "tenantId": TENANT,
         "name": "shop",
-        "url": "https://x.example",
+        "origin": "https://x.example",
         "active": False,
+        "disabledReason": "GONE",
         "events": ["*"],
     }
-    delivery = {"deliveryId": "d-1", "event": "message.read", "status": "FAILURE", "statusCode": 500, "attempt": 4}
+    delivery = {"id": "d-1", "event": "message.read", "status": "FAILED", "statusCode": 500, "attempts": 10}
     platform.answers["GET /v1/admin/webhooks"] = (200, {"items": [hook], "nextCursor": None})
     platform.answers[f"GET {BASE}"] = (200, hook)
-    platform.answers[f"GET {BASE}/deliveries"] = (200, [delivery])
+    platform.answers[f"GET {BASE}/deliveries"] = (200, {"items": [delivery], "nextCursor": None})
     assert pilot("webhooks", "list", "--tenant", TENANT, "--json").json()["items"] == [hook]
     assert platform.asked[0].query["tenantId"] == TENANT
     assert "https://x.example" in pilot("webhooks", "get", HOOK).out
     ended = pilot("webhooks", "deliveries", HOOK)
-    assert ended.out.splitlines()[1].split("\t")[:4] == ["d-1", "message.read", "FAILURE", "500"]
+    assert ended.out.splitlines()[1].split("\t")[:4] == ["d-1", "message.read", "FAILED", "500"]
 
 
 def test_some_deliveries_are_replayed_one_by_one(platform: Platform, pilot: Pilot) -> None:
@@ -42,17 +43,25 @@ def test_some_deliveries_are_replayed_one_by_one(platform: Platform, pilot: Pilo
     assert len(platform.asked) == 2
 
 
-def test_a_period_is_replayed_at_once(platform: Platform, pilot: Pilot) -> None:
-    platform.answers[f"POST {BASE}/replay"] = (202, {"replayed": 12})
+def test_a_period_is_replayed_to_its_end(platform: Platform, pilot: Pilot) -> None:
+    portions = [
+        {"count": 500, "deliveryIds": [], "skipped": ["d-7"], "nextCursor": "c1"},
+        {"count": 12, "deliveryIds": [], "skipped": [], "nextCursor": None},
+    ]
+    platform.answers[f"POST {BASE}/replay"] = [(202, portion) for portion in portions] * 2
     period = ["--from", "2030-01-01T00:00:00Z", "--to", "2030-01-02T00:00:00Z", "--event", "message.read"]
-    ended = pilot("webhooks", "replay", HOOK, *period, "--status", "EXHAUSTED", "--yes", "--json")
-    assert ended.json() == {"replayed": 12}
+    ended = pilot("webhooks", "replay", HOOK, *period, "--status", "FAILED", "--yes", "--json")
+    assert ended.json() == portions
     assert platform.asked[0].body == {
         "from": "2030-01-01T00:00:00Z",
         "to": "2030-01-02T00:00:00Z",
         "events": ["message.read"],
-        "status": "EXHAUSTED",
+        "status": "FAILED",
     }
+    assert platform.asked[1].body == {**platform.asked[0].body, "cursor": "c1"}
+    ended = pilot("webhooks", "replay", HOOK, *period, "--yes")
+    assert "512 will be delivered again." in ended.out
+    assert "d-7" in ended.err
 
 
 @pytest.mark.parametrize("arguments", [[], ["d-1", "--from", "a", "--to", "b"], ["--from", "a"]])

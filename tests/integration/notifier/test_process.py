@@ -16,7 +16,7 @@ import pytest
 from standardwebhooks.webhooks import Webhook
 
 from chassis.topology import declare
-from contracts.facts import MessageStatusChanged, WebhookDelivered
+from contracts.facts import ContentForgotten, MessageStatusChanged, WebhookDelivered
 from contracts.ids import uuid7
 from contracts.topology import FACTS, NOTIFIER_MESSAGES
 from notifier.app import TOPOLOGY
@@ -183,5 +183,5 @@ async def delivered(rig: Any, count: int) -> bool:
 
 async def test_the_queue_it_hears_is_the_one_the_api_speaks_to() -> None:
     assert [(binding.exchange, binding.key) for binding in NOTIFIER_MESSAGES.bindings] == [
-        (FACTS, MessageStatusChanged.TYPE.removesuffix(".v1"))
+        (FACTS, statement.TYPE.removesuffix(".v1")) for statement in (MessageStatusChanged, ContentForgotten)
     ]

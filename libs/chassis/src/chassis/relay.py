@@ -6,7 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from prometheus_client import Counter, Gauge
-from sqlalchemy import ARRAY, BigInteger, Executable, Table, any_, bindparam, delete, func, literal_column, or_, select
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    ColumnElement,
+    Executable,
+    Table,
+    any_,
+    bindparam,
+    delete,
+    func,
+    literal_column,
+    or_,
+    select,
+)
 from sqlalchemy import update as update_rows
 
 from chassis.confirms import Outcome
@@ -30,7 +43,9 @@ published_total = Counter(
     "pilot_outbox_published_total", "Outbox rows handed to the broker, by outcome.", ["outcome"], registry=registry
 )
 oldest_age_seconds = Gauge(
-    "pilot_outbox_oldest_age_seconds", "Age of the oldest row of the last batch; 0 when empty.", registry=registry
+    "pilot_outbox_oldest_age_seconds",
+    "Age of the oldest row of the last batch, of all rows while the broker is away; 0 when empty.",
+    registry=registry,
 )
 
 
@@ -49,7 +64,7 @@ class OutboxRelay:
         self.name = "outbox-relay"
         self._database, self._outbox, self._publisher = database, outbox, publisher
         self._batch_size = batch_size
-        self._read, self._delete = _due(outbox, batch_size), _confirmed(outbox)
+        self._read, self._delete, self._oldest = _due(outbox, batch_size), _confirmed(outbox), _oldest(outbox)
         self._spacing = Spacing(SPACING_SECONDS)
         self._loop = Loop(self.name, self._move_in_turn, interval_seconds=POLL_SECONDS, failure_pause_seconds=0.5)
         self._ahead = Loop(
@@ -84,6 +99,7 @@ class OutboxRelay:
         try:
             await self._publisher.ensure_open()
         except BrokerLostError as error:
+            await self._show_age()
             raise UnavailableError(f"broker: {error}") from error
         async with self._database.transaction() as tx:
             async with self._turn:
@@ -100,6 +116,10 @@ class OutboxRelay:
             raise UnavailableError("broker: connection lost while publishing")
         return is_full
 
+    async def _show_age(self) -> None:
+        async with self._database.transaction() as tx:
+            oldest_age_seconds.set((await tx.execute(self._oldest)).scalar_one())
+
     async def _settle(self, tx: Transaction, rows: Sequence[Any], outcomes: Sequence[Outcome]) -> None:
         ids: dict[Outcome, list[int]] = {outcome: [] for outcome in Outcome}
         for row, outcome in zip(rows, outcomes, strict=True):
@@ -113,11 +133,20 @@ class OutboxRelay:
             await tx.execute(_hold_back(self._outbox), {"ids": ids[Outcome.RETURNED]})
 
 
+def _age(outbox: Table) -> ColumnElement[Any]:
+    return func.extract("epoch", func.clock_timestamp() - outbox.c.said_at)
+
+
+def _oldest(outbox: Table) -> Executable:
+    """By the index of its key: rows are nearly in the order in which they were said."""
+    first = select(_age(outbox)).order_by(outbox.c.id).limit(1).scalar_subquery()
+    return select(func.coalesce(first, 0))
+
+
 def _due(outbox: Table, limit: int) -> Executable:
     columns = outbox.c
-    age = func.extract("epoch", func.clock_timestamp() - columns.said_at).label("age_seconds")
     return (
-        select(outbox, age)
+        select(outbox, _age(outbox).label("age_seconds"))
         .where(or_(columns.not_before.is_(None), columns.not_before <= func.clock_timestamp()))
         .order_by(columns.id)
         .limit(limit)

@@ -10,7 +10,8 @@ import httpx
 from pilot_cli.failures import ApiFailure, Exit, Failure
 
 Json = Any
-PAGE_MAX = 200
+PAGE_MAX = 100
+"""Every list of the API gives as many at once."""
 ROWS_MAX = 100_000
 
 

@@ -1,7 +1,7 @@
 """`pilot dead-letters`: what queues gave up on, and what becomes of it."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -12,12 +12,20 @@ from pilot_cli.failures import Exit, Failure, worst
 
 COMMANDS = group("dead-letters", "What queues gave up on: look, replay, discard.")
 AT_ONCE = 50
+OF_A_KIND_MAX = 1_000
 COLUMNS = columns(
-    id="id", state="state", queue="queue", reason="reason", type="type", message="messageId", error="error",
-    deaths="deaths", last_seen="lastSeenAt",
+    id="id", state="state", queue="queue", reason="reason", cause="cause", type="type", message="messageId",
+    deaths="count", last_died="lastDiedAt",
 )  # fmt: skip
-DETAILS = (*COLUMNS, *columns(first_seen="firstSeenAt", explanation="explanation"))
-RESULT = columns(id="id", state="state", replayed="replayed", discarded="discarded", failed="failed", skipped="skipped")
+DETAILS = (
+    *COLUMNS,
+    *columns(
+        first_died="firstDiedAt", replays="replays", note="note", error="error",
+        what="explanation.what", why="explanation.why", replay="explanation.replay",
+    ),
+)  # fmt: skip
+VERBS = ("replayed", "discarded", "kept")
+RESULT = columns(id="id", state="state", replayed="replayed", discarded="discarded", kept="kept")
 
 Queue = Annotated[str | None, typer.Option("--queue", help="Only those that died in this queue.")]
 Reason = Annotated[str | None, typer.Option("--reason", help="Only those that died for this reason.")]
@@ -76,9 +84,17 @@ def replay_letters(
     what = f"{len(chosen)} dead letters" if chosen else "all dead letters with " + _spelled(kind)
     desk.confirm(f"Replay {what}?", yes=yes)
     if kind:
-        desk.show(desk.operator().post("dead-letters", "replay", body=kind), RESULT)
-        return
-    _each_chunk(desk, chosen, "replay", {})
+        _tell(desk, _replay_kind(desk, kind), [])
+    else:
+        _each_chunk(desk, chosen, "replay", {})
+
+
+def _replay_kind(desk: Desk, kind: Mapping[str, Any]) -> list[Any]:
+    """One request after the other, oldest letters first, until none is left or none of the last ones could go."""
+    answers: list[Any] = []
+    while not answers or (answers[-1]["more"] and answers[-1]["replayed"]):
+        answers.append(desk.operator().post("dead-letters", "replay", body={**kind, "limit": OF_A_KIND_MAX}))
+    return answers
 
 
 @COMMANDS.command("discard")
@@ -107,15 +123,20 @@ def _each_chunk(desk: Desk, ids: Sequence[str], verb: str, extra: dict[str, Any]
     results = desk.each(
         f"{verb} of {len(ids)}", chunks, lambda chunk: operator.post("dead-letters", verb, body={"ids": chunk, **extra})
     )
-    done = [result for _, result in results if not isinstance(result, Failure)]
+    answers = [result for _, result in results if not isinstance(result, Failure)]
+    _tell(desk, answers, [result for _, result in results if isinstance(result, Failure)])
+
+
+def _tell(desk: Desk, answers: Sequence[Any], failures: Sequence[Failure]) -> None:
+    """What became of all; raises `Failure` if any request failed, or any letter stays where it is."""
     if desk.screen.as_json:
-        desk.screen.json(done[0] if len(done) == len(chunks) == 1 else done)
+        desk.screen.json(answers[0] if len(answers) == 1 and not failures else list(answers))
     else:
-        for result in done:
-            desk.screen.record(result, RESULT)
-    failures = [result for _, result in results if isinstance(result, Failure)]
-    if failures:
-        raise Failure(worst([one.exit_code for one in failures]), "\n".join(one.sentence for one in failures))
+        desk.screen.record({verb: sum(one.get(verb, 0) for one in answers) for verb in VERBS}, RESULT)
+    kept = [f"{letter['id']}: {letter['sentence']}" for one in answers for letter in one.get("keptLetters", ())]
+    codes = [one.exit_code for one in failures] + ([Exit.REFUSED] if kept else [])
+    if codes:
+        raise Failure(worst(codes), "\n".join([*(one.sentence for one in failures), *kept]))
 
 
 def _chosen(ids: Sequence[str] | None) -> list[str]:

@@ -1,6 +1,6 @@
 """What the modules of nouns share: how a group of commands is made, and how a number is named."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -60,11 +60,6 @@ def find_number(operator: Client, name: str) -> dict[str, Any]:
 def number_id(operator: Client, name: str) -> str:
     """The id of a number that is named by id or instance."""
     return name if is_uuid(name) else str(find_number(operator, name)["id"])
-
-
-def first(*names: str) -> Callable[[Any], Any]:
-    """The first of several members that a row has."""
-    return lambda row: next((row[name] for name in names if row.get(name) is not None), None)
 
 
 def columns(**titles: str) -> tuple[Column, ...]:

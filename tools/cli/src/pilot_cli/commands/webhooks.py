@@ -1,23 +1,31 @@
 """`pilot webhooks`: customers' endpoints, what was delivered to them, and delivering it again."""
 
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 from uuid import UUID
 
 import typer
 
-from pilot_cli.commands.nouns import Id, columns, first, given, group
-from pilot_cli.desk import After, AsJson, Limit, Yes, desk_of
+from pilot_cli.client import Client
+from pilot_cli.commands.nouns import Id, columns, given, group
+from pilot_cli.desk import After, AsJson, Desk, Limit, Yes, desk_of
 from pilot_cli.failures import Exit, Failure, worst
 
 COMMANDS = group("webhooks", "Customers' endpoints and their deliveries.")
-COLUMNS = columns(id="id", name="name", url="url", active="active", events="events", tenant="tenantId")
-DETAILS = (*COLUMNS, *columns(numbers="whatsappNumberIds", last="lastTriggered", created="createdAt"))
-DELIVERIES = (
-    ("delivery", first("deliveryId", "id")),
-    *columns(event="event", status="status", answer="statusCode", attempt="attempt", problem="problem"),
-    ("at", first("createdAt", "at")),
+COLUMNS = columns(
+    id="id", name="name", origin="origin", active="active", events="events", number="instance", reason="disabledReason"
 )
-RESULT = columns(id="id", delivery="deliveryId", status="status", active="active", replayed="replayed", count="count")
+DETAILS = (
+    *COLUMNS,
+    *columns(
+        hint="disabledHint", off_since="disabledSince", failing_since="failingSince", last="lastTriggered",
+        tenant="tenantId", created="createdAt",
+    ),
+)  # fmt: skip
+DELIVERIES = columns(
+    delivery="id", event="event", status="status", answer="statusCode", attempts="attempts", problem="problem",
+    at="createdAt", due="dueAt", hint="hint",
+)  # fmt: skip
 
 Endpoint = Annotated[UUID, typer.Argument(help="The webhook's id.")]
 Events = Annotated[list[str] | None, typer.Option("--event", help="Only this event; repeatable.")]
@@ -78,7 +86,7 @@ def replay_deliveries(
     if not chosen:
         desk.confirm(f"Deliver everything from {since} to {until} again?", yes=yes)
         period = {"from": since, "to": until, **given(events=events or None, status=status)}
-        desk.show(operator.post("webhooks", str(webhook), "replay", body=period), RESULT)
+        _show_portions(desk, list(_portions(operator, webhook, period)))
         return
     desk.confirm(f"Deliver {len(chosen)} again?", yes=yes)
     results = desk.each(
@@ -87,7 +95,27 @@ def replay_deliveries(
     _show_replayed(desk, results)
 
 
-def _show_replayed(desk: Any, results: list[tuple[str, Any]]) -> None:
+def _portions(operator: Client, webhook: UUID, period: Mapping[str, Any]) -> Iterator[Any]:
+    """The API replays some hundreds at a time and says where to go on."""
+    cursor = None
+    while True:
+        answer = operator.post("webhooks", str(webhook), "replay", body={**period, **given(cursor=cursor)})
+        yield answer
+        cursor = answer["nextCursor"]
+        if cursor is None:
+            return
+
+
+def _show_portions(desk: Desk, answers: list[Any]) -> None:
+    if desk.screen.as_json:
+        desk.screen.json(answers[0] if len(answers) == 1 else answers)
+        return
+    desk.screen.line(f"{sum(answer['count'] for answer in answers)} will be delivered again.")
+    for skipped in (one for answer in answers for one in answer["skipped"]):
+        desk.screen.note(f"skipped: {skipped}")
+
+
+def _show_replayed(desk: Desk, results: list[tuple[str, Any]]) -> None:
     done = [result for _, result in results if not isinstance(result, Failure)]
     failures = [(name, result) for name, result in results if isinstance(result, Failure)]
     if desk.screen.as_json:

@@ -38,8 +38,13 @@ class BalanceBooks:
     questions: RepairQuestions
     clock: Callable[[], datetime]
 
-    async def report(self, since: datetime | None, until: datetime | None) -> tuple[Books, LedgerDescribed]:
-        """The last day unless told otherwise. Raises `RefusedError`: INVALID_DATE_RANGE or OWNER_UNAVAILABLE."""
+    async def report(
+        self, since: datetime | None, until: datetime | None, *, tenant_id: UUID | None = None
+    ) -> tuple[Books, LedgerDescribed]:
+        """The last day unless told otherwise, of one tenant or of all.
+
+        Raises `RefusedError`: INVALID_DATE_RANGE or OWNER_UNAVAILABLE.
+        """
         until = until or self.clock()
         since = since or until - 24 * HOUR
         if since >= until:
@@ -47,10 +52,10 @@ class BalanceBooks:
         if since < hour_of(self.clock()) - HOURS_MAX * HOUR or until - since > (HOURS_MAX + 1) * HOUR:
             sentence = f"The books are kept for {HOURS_MAX} hours."
             raise RefusedError(Refusal.INVALID_DATE_RANGE, sentence, field="since")
-        books = await self.balance(since, until)
+        books = await self.balance(since, until, tenant_id=tenant_id)
         return books, expected(await self.questions.ask(DescribeLedger()), LedgerDescribed)
 
-    async def balance(self, since: datetime, until: datetime) -> Books:
+    async def balance(self, since: datetime, until: datetime, *, tenant_id: UUID | None = None) -> Books:
         """The books of some hours, side by side."""
         begin = hour_of(since)
         answer = expected(await self.questions.ask(CountBooks(since=begin, until=until)), BooksCounted)
@@ -60,14 +65,16 @@ class BalanceBooks:
                 ours += await store.count_hour(tx, hour, limit=ACCOUNTS_MAX + 1)
         balances: list[Balance] = []
         named = 0
-        for tenant_id, hour, mine, theirs, differs in unequal(ours[:ACCOUNTS_MAX], answer.accounts):
+        for whose, hour, mine, theirs, differs in unequal(ours[:ACCOUNTS_MAX], answer.accounts):
+            if tenant_id not in (None, whose):
+                continue
             wrongs: Sequence[Imbalance] = ()
             is_whole = not differs
             if differs and named < ACCOUNTS_NAMED_MAX:
-                wrongs, is_whole = await self._compare(tenant_id, hour)
+                wrongs, is_whole = await self._compare(whose, hour)
                 named += 1
             balances.append(
-                Balance(tenant_id=tenant_id, hour=hour, api=mine, ledger=theirs, wrongs=wrongs, is_whole=is_whole)
+                Balance(tenant_id=whose, hour=hour, api=mine, ledger=theirs, wrongs=wrongs, is_whole=is_whole)
             )
         complete = answer.complete and len(ours) <= ACCOUNTS_MAX
         return Books(since=begin, until=until, balances=balances, is_complete=complete)
