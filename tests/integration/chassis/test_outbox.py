@@ -145,10 +145,6 @@ async def test_case_60_a_missing_exchange_holds_up_its_own_rows_alone(playground
     await eventually(only_the_astray_is_left, "one row held back")
 
 
-def age_shown() -> float:
-    return registry.get_sample_value("pilot_outbox_oldest_age_seconds") or 0.0
-
-
 async def test_case_60_while_the_broker_is_away_rows_wait_and_nobody_notices_but_them(playground: Playground) -> None:
     key = playground.key()
     tap = await playground.tap(key)
