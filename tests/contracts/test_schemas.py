@@ -17,7 +17,7 @@ TYPES = [entry.statement for entry in ENTRIES]
 def test_committed_schema_is_current(statement: Any) -> None:
     committed = (SCHEMAS / f"{statement.TYPE}.json").read_text()
     assert breaking_changes(json.loads(committed), json.loads(render(statement))) == []
-    assert committed == render(statement), "run `make schemas`"
+    assert committed == render(statement), "run `python -m contracts`"
 
 
 def test_no_schema_without_a_statement() -> None:

@@ -21,7 +21,9 @@ from local_stack.settings import inherited_environment
 
 from .customers import Customer, new_customer
 from .documented import must_be_documented
+from .notifying import notifying
 from .running import GATEWAY_KEY, OPERATOR_KEY, SEAL_KEYS, SEAL_PEPPER, TTL_SECONDS, RunningApi
+from .webhook_customer import Sink, opened_sink
 
 
 def environment(*, database_url: str, broker_url: str, gateway_url: str, port: int) -> dict[str, str]:
@@ -133,3 +135,23 @@ async def api(running_api: RunningApi, default_number: str) -> AsyncIterator[Run
 async def customer(api: RunningApi) -> Customer:
     """A tenant of its own, asked for as its client."""
     return await new_customer(api)
+
+
+@pytest.fixture(scope="module")
+async def notifier(
+    backing: Backing,
+    api_database: TestDatabase,
+    running_api: RunningApi,
+    vhost: VirtualHost,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[ServiceProcess]:
+    """Whom the api asks about webhooks."""
+    async with notifying(backing, api_database, vhost, tmp_path_factory.mktemp("notifier")) as process:
+        yield process
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    """Where webhooks are delivered to."""
+    with opened_sink() as opened:
+        yield opened

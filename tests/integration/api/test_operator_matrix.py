@@ -9,11 +9,9 @@ import pytest
 
 from chassis.testing.template_database import TestDatabase
 from chassis.testing.virtual_host import VirtualHost
-from local_stack.backing import Backing
 from local_stack.services import ServiceProcess
 
 from .answering import answering
-from .notifying import notifying
 from .operator_recipes import PHONE, RECIPES, World
 from .repairing import repairing
 from .running import OPERATOR_KEY, RunningApi, code_of
@@ -46,15 +44,6 @@ async def world(
         keys[role] = (created["id"], created["key"])
     async with repairing(api_database.url("reconciler"), vhost.url) as answering:
         yield World(api=running_api, account=await running_api.account(), keys=keys, repairing=answering)
-
-
-@pytest.fixture(scope="module")
-async def notifier(
-    backing: Backing, api_database: TestDatabase, vhost: VirtualHost, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[ServiceProcess]:
-    """Whom the api asks about webhooks."""
-    async with notifying(backing, api_database, vhost, tmp_path_factory.mktemp("notifier")) as process:
-        yield process
 
 
 @pytest.fixture(scope="module", autouse=True)

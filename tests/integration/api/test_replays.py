@@ -1,41 +1,18 @@
 """Deliveries over the public routes: listed, replayed one by one and by period, and the same for operators."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from chassis.testing.template_database import TestDatabase
-from chassis.testing.virtual_host import VirtualHost
 from chassis.testing.waiting import eventually
 from contracts.status import Status
-from local_stack.backing import Backing
 from local_stack.services import ServiceProcess
 
-from .notifying import notifying
 from .running import OPERATOR_KEY, RunningApi, code_of
-from .webhook_customer import Client, Sink, customer, digest, has_received, opened_sink
+from .webhook_customer import Client, Sink, customer, digest, has_received
 
 PERIOD = {"from": "2020-01-01T00:00:00Z", "to": "2039-01-01T00:00:00-03:00"}
-
-
-@pytest.fixture
-def sink() -> Any:
-    with opened_sink() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-async def notifier(
-    backing: Backing,
-    api_database: TestDatabase,
-    running_api: RunningApi,
-    vhost: VirtualHost,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> AsyncIterator[ServiceProcess]:
-    async with notifying(backing, api_database, vhost, tmp_path_factory.mktemp("notifier")) as process:
-        yield process
 
 
 @pytest.fixture

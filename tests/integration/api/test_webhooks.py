@@ -2,41 +2,18 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from pilot_status import parse_customer_webhook
 
-from chassis.testing.template_database import TestDatabase
-from chassis.testing.virtual_host import VirtualHost
 from chassis.testing.waiting import eventually
 from contracts.status import Status
-from local_stack.backing import Backing
 from local_stack.services import ServiceProcess
 
-from .notifying import notifying
 from .running import RunningApi, code_of
-from .webhook_customer import Client, Sink, customer, digest, has_received, opened_sink
-
-
-@pytest.fixture
-def sink() -> Iterator[Sink]:
-    with opened_sink() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-async def notifier(
-    backing: Backing,
-    api_database: TestDatabase,
-    running_api: RunningApi,
-    vhost: VirtualHost,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> AsyncIterator[ServiceProcess]:
-    async with notifying(backing, api_database, vhost, tmp_path_factory.mktemp("notifier")) as process:
-        yield process
+from .webhook_customer import Client, Sink, customer, digest, has_received
 
 
 @pytest.fixture

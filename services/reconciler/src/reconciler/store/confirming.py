@@ -2,13 +2,14 @@
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import Interval, func, or_, select, update
+from sqlalchemy import func, or_, update
 
 from chassis.database import Transaction
 from contracts.values import MessageRef
 from reconciler.domain.ledger import CONCLUSIVE, Evidence
 from reconciler.domain.overdue import Overaged, Unconfirmed
 from reconciler.store import moment
+from reconciler.store.picking import given_up, is_in, picked, spaced
 from reconciler.tables import ledger
 
 SPACING_DOUBLINGS_MAX = 6
@@ -20,25 +21,20 @@ async def claim_unconfirmed(
 ) -> list[Unconfirmed]:
     """Mark messages that ended and were not confirmed within `grace` as asked about; no two passes get the same one."""
     at = moment(now)
-    found = (
-        select(ledger.c.message_id, ledger.c.round)
-        .where(
-            ledger.c.closed_at.is_(None),
-            ledger.c.lost_at.is_(None),
-            ledger.c.evidence_weight == CONCLUSIVE,
-            ledger.c.evidence_at <= at - grace,
-            or_(ledger.c.verify_after.is_(None), ledger.c.verify_after <= at),
-        )
-        .order_by(ledger.c.evidence_at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-        .cte("found")
+    found = picked(
+        ledger.c.closed_at.is_(None),
+        ledger.c.lost_at.is_(None),
+        ledger.c.evidence_weight == CONCLUSIVE,
+        ledger.c.evidence_at <= at - grace,
+        or_(ledger.c.verify_after.is_(None), ledger.c.verify_after <= at),
+        at=at,
+        by=ledger.c.evidence_at,
+        limit=limit,
     )
-    doublings = func.power(2, func.least(ledger.c.verifies, SPACING_DOUBLINGS_MAX))
-    spacing = func.make_interval(0, 0, 0, 0, 0, 0, grace.total_seconds() * doublings, type_=Interval())
+    spacing = spaced(grace, ledger.c.verifies, doublings_max=SPACING_DOUBLINGS_MAX)
     marked = (
         update(ledger)
-        .where(ledger.c.message_id == found.c.message_id, ledger.c.round == found.c.round)
+        .where(is_in(found))
         .values(verifies=ledger.c.verifies + 1, verify_after=at + spacing)
         .returning(ledger.c.ref, ledger.c.key_id, ledger.c.verifies)
     )
@@ -55,27 +51,17 @@ async def claim_overaged(tx: Transaction, *, age_max: timedelta, limit: int, now
     """
     at = moment(now)
     since = func.coalesce(ledger.c.dispatched_at, ledger.c.due_at, ledger.c.first_seen_at)
-    found = (
-        select(ledger.c.message_id, ledger.c.round, at.label("at"))
-        .where(
-            ledger.c.closed_at.is_(None),
-            ledger.c.lost_at.is_(None),
-            ledger.c.first_seen_at <= at - age_max,
-            since <= at - age_max,
-            or_(ledger.c.deliver_until.is_(None), ledger.c.deliver_until <= at),
-        )
-        .order_by(ledger.c.first_seen_at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-        .cte("found")
-    )
-    marked = (
-        update(ledger)
-        .where(ledger.c.message_id == found.c.message_id, ledger.c.round == found.c.round)
-        .values(lost_at=found.c.at)
-        .returning(ledger.c.ref, ledger.c.evidence, ledger.c.lost_at)
+    found = picked(
+        ledger.c.closed_at.is_(None),
+        ledger.c.lost_at.is_(None),
+        ledger.c.first_seen_at <= at - age_max,
+        since <= at - age_max,
+        or_(ledger.c.deliver_until.is_(None), ledger.c.deliver_until <= at),
+        at=at,
+        by=ledger.c.first_seen_at,
+        limit=limit,
     )
     return [
         Overaged(ref=MessageRef.model_validate(row.ref), evidence=Evidence(row.evidence), lost_at=row.lost_at)
-        for row in await tx.execute(marked)
+        for row in await tx.execute(given_up(found))
     ]

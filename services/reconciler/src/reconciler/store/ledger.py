@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Executable, Interval, and_, case, delete, false, func, null, or_, select, tuple_, update
+from sqlalchemy import Executable, and_, case, delete, false, func, null, or_, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from chassis.database import Transaction
@@ -14,6 +14,7 @@ from contracts.status import Status
 from contracts.values import MessageRef
 from reconciler.domain.ledger import CONCLUSIVE, WEIGHT, Entry, Evidence, Forsaken, Suspicious
 from reconciler.store import moment
+from reconciler.store.picking import given_up, is_in, picked, spaced
 from reconciler.tables import ledger
 
 SPACING_DOUBLINGS_MAX = 5
@@ -63,19 +64,12 @@ async def claim_suspicious(
 ) -> list[Suspicious]:
     """Mark messages that have been silent too long as asked for, and return them; no two passes get the same one."""
     at = moment(now)
-    found = (
-        select(ledger.c.message_id, ledger.c.round, ledger.c.requeued_at, at.label("at"))
-        .where(*_is_suspicious(at), or_(ledger.c.requeue_after.is_(None), ledger.c.requeue_after <= at))
-        .order_by(ledger.c.look_at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-        .cte("found")
-    )
-    doublings = func.power(2, func.least(ledger.c.requeues, SPACING_DOUBLINGS_MAX))
-    spacing = func.make_interval(0, 0, 0, 0, 0, 0, interval.total_seconds() * doublings, type_=Interval())
+    is_due = or_(ledger.c.requeue_after.is_(None), ledger.c.requeue_after <= at)
+    found = picked(*_is_suspicious(at), is_due, at=at, by=ledger.c.look_at, limit=limit)
+    spacing = spaced(interval, ledger.c.requeues, doublings_max=SPACING_DOUBLINGS_MAX)
     marked = (
         update(ledger)
-        .where(ledger.c.message_id == found.c.message_id, ledger.c.round == found.c.round)
+        .where(is_in(found))
         .values(
             requeues=ledger.c.requeues + 1,
             requeued_at=found.c.at,
@@ -98,30 +92,20 @@ async def claim_forsaken(
     """Give up on messages far past their deadline whose dispatcher was asked, could answer, and did not."""
     at = moment(now)
     unanswered = or_(ledger.c.evidence_at.is_(None), ledger.c.evidence_at < ledger.c.requeued_at)
-    found = (
-        select(ledger.c.message_id, ledger.c.round, at.label("at"))
-        .where(
-            *_is_suspicious(at),
-            ledger.c.evidence != Evidence.UNCERTAIN.value,
-            ledger.c.deliver_until < at - recovery_sla,
-            ledger.c.requeued_at >= hearing_since,
-            ledger.c.requeued_at <= at - patience,
-            unanswered,
-        )
-        .order_by(ledger.c.look_at)
-        .limit(limit)
-        .with_for_update(skip_locked=True)
-        .cte("found")
-    )
-    marked = (
-        update(ledger)
-        .where(ledger.c.message_id == found.c.message_id, ledger.c.round == found.c.round)
-        .values(lost_at=found.c.at)
-        .returning(ledger.c.ref, ledger.c.evidence, ledger.c.lost_at)
+    found = picked(
+        *_is_suspicious(at),
+        ledger.c.evidence != Evidence.UNCERTAIN.value,
+        ledger.c.deliver_until < at - recovery_sla,
+        ledger.c.requeued_at >= hearing_since,
+        ledger.c.requeued_at <= at - patience,
+        unanswered,
+        at=at,
+        by=ledger.c.look_at,
+        limit=limit,
     )
     return [
         Forsaken(ref=MessageRef.model_validate(row.ref), evidence=Evidence(row.evidence), lost_at=row.lost_at)
-        for row in await tx.execute(marked)
+        for row in await tx.execute(given_up(found))
     ]
 
 
